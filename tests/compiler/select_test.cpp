@@ -66,6 +66,15 @@ TEST(Select, WhereBroadcastsAllThree) {
   check_against_f64(b.proto, {4, 2});
 }
 
+TEST(Select, OpenAxesOfAllThreeAreOne) {
+  OnnxBuilder b;
+  b.input("X", {"T", "N", 5}).input("V", {"T", "M", 5}).constant("zero", {}, {0.0f}).weights("", 3, 1, 5, 4).output("Y");
+  b.node("Greater", {"X", "zero"}, {"m"});
+  b.node("Where", {"m", "X", "V"}, {"x"});
+  b.node("GRU", {"x", "W", "R", "B"}, {"Y"}).with("hidden_size", 4);
+  check_against_f64(b.proto, {4, 2});
+}
+
 TEST(Select, BoolOutputsAreZeroAndOne) {
   OnnxBuilder b;
   b.input("X", {"N", 3}).constant("zero", {}, {0.0f}).output("Y");

@@ -7,6 +7,9 @@ import zipfile
 import h5py
 import numpy as np
 
+import rnnpack
+from rnnpack._keras import content_to_onnx, read_keras
+
 STEPS, INPUTS, HIDDEN = 7, 3, 4
 
 
@@ -104,3 +107,30 @@ def write_h5(path, config, stored, version=None):
 def close(got, expected):
     assert got.shape == expected.shape
     assert np.abs(got - expected).max() < 1e-5
+
+
+def _changed(node):
+    """One part of a description at a time, to what Keras does not write there."""
+    if not isinstance(node, (dict, list)):
+        return
+    for key, value in list(node.items() if isinstance(node, dict) else enumerate(node)):
+        for other in (None, 0, -1, 3.5, "x", [], {}, [[]], {"config": []}, 1 << 70):
+            node[key] = other
+            yield
+        node[key] = value
+        yield from _changed(value)
+
+
+def refusals_of_changes(path):
+    """How many changes of the file's description are refused; the others are read: there is no other exception."""
+    content = read_keras(str(path))
+    assert content_to_onnx("m.keras", content)
+    read = refused = 0
+    for _ in _changed(content[0]):
+        try:
+            content_to_onnx("m.keras", content)
+            read += 1
+        except rnnpack.ModelError:
+            refused += 1
+    assert read > 0
+    return refused

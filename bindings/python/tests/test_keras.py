@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 import rnnpack
-from rnnpack._keras import content_to_onnx, read_keras
 
 pytest.importorskip("h5py")
-from keras_files import (HIDDEN, INPUTS, LSTM, RECURRENT, STEPS, X, close, function, functional, layer, lstm, sequential, tensor,  # noqa: E402
-                         weights, write_h5, write_keras)
+from keras_files import (HIDDEN, INPUTS, LSTM, RECURRENT, STEPS, X, close, function, functional, layer, lstm, refusals_of_changes, sequential,  # noqa: E402
+                         tensor, weights, write_h5, write_keras)
 
 SLICE = "__slice__"
 
@@ -220,21 +219,6 @@ def test_calls_of_older_files_are_refused_too(tmp_path):
 
 def test_descriptions_that_keras_does_not_write(tmp_path):
     """One part of the description changed at a time: a message, or a model, never another exception."""
-    values = [None, 0, -1, 3.5, "x", [], {}, [[]], {"config": []}, 1 << 70]
-
-    def changed(node):
-        if isinstance(node, dict):
-            items = list(node.items())
-        elif isinstance(node, list):
-            items = list(enumerate(node))
-        else:
-            return
-        for key, value in items:
-            for other in values:
-                node[key] = other
-                yield
-            node[key] = value
-            yield from changed(value)
     config = fixed([layer("Conv1D", "c", ["x"], filters=4, kernel_size=[3], strides=[1], padding="same", dilation_rate=[1], groups=1, activation="relu", use_bias=True),
                     function("GetItem", "part", [tensor("c"), [places(), places(1)]]),
                     layer("Bidirectional", "b", ["part"], layer=layer("LSTM", "l", units=HIDDEN, **RECURRENT), merge_mode="concat"),
@@ -244,13 +228,4 @@ def test_descriptions_that_keras_does_not_write(tmp_path):
               **{f"multi_head_attention/{name}_dense": [weights(2 * HIDDEN, 2, 3)] for name in ("query", "key", "value")},
               "multi_head_attention/output_dense": [weights(2, 3, 2 * HIDDEN)]}
     write_keras(tmp_path / "m.keras", config, stored)
-    content = read_keras(str(tmp_path / "m.keras"))
-    assert content_to_onnx("m.keras", content)
-    read = refused = 0
-    for _ in changed(content[0]):
-        try:
-            content_to_onnx("m.keras", content)
-            read += 1
-        except rnnpack.ModelError:
-            refused += 1
-    assert refused > 500 and read > 0
+    assert refusals_of_changes(tmp_path / "m.keras") > 500

@@ -1,6 +1,7 @@
 // ops_select.cpp -- comparisons, logic on masks and Where; a bool tensor is an f32 value of 0 and 1. Contract: builder.h.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <utility>
 
 #include "compiler/import/select.h"
 
@@ -97,7 +98,9 @@ void unite(const Builder &b, const Atom &x, const Atom &y) {
 
 // One axis of all three operands, lined up; false when they do not broadcast.
 bool align_three(const Builder &b, Axis *axes, Axis *out) {
-  for (size_t i = 0; i < 3; ++i) b.unify(&axes[i], &axes[(i + 1) % 3]);
+  // The first takes the others' sizes, then these its own: in a round of pairs two of them may only change places.
+  for (const auto &[to, from] : {std::pair(0, 1), std::pair(0, 2), std::pair(1, 0), std::pair(2, 0), std::pair(1, 2)})
+    b.unify(&axes[to], &axes[from]);
   Axis a, two_a, two_b, c;
   if (!align_axes(axes[1], axes[2], &a, &two_b) || !align_axes(a, axes[0], &two_a, &c)) return false;
   for (size_t k = 0; k < a.size(); ++k) unite(b, a[k], two_b[k]);

@@ -39,6 +39,8 @@ def _attribute(name: str, value: Any) -> bytes:
         return _bytes(1, name) + _number(3, value) + _number(20, 2)
     if isinstance(value, str):
         return _bytes(1, name) + _bytes(4, value) + _number(20, 3)
+    if isinstance(value, Graph):
+        return _bytes(1, name) + _bytes(6, value.encoded()) + _number(20, 5)
     if all(isinstance(v, str) for v in value):
         return _bytes(1, name) + b"".join(_bytes(9, v) for v in value) + _number(20, 8)
     if any(isinstance(v, float) for v in value):
@@ -56,12 +58,13 @@ def _value_info(name: str, elem: int, shape: Optional[Sequence[Size]]) -> bytes:
 class Graph:
     """Nodes are added one after the other; names are made from those asked for."""
 
-    def __init__(self) -> None:
+    def __init__(self, around: Optional[Graph] = None) -> None:
+        """`around`: the graph whose node this one belongs to; their names are different ones."""
         self._nodes: List[bytes] = []
         self._constants: List[bytes] = []
         self._inputs: List[bytes] = []
         self._outputs: List[bytes] = []
-        self._names: set[str] = set()
+        self._names: set[str] = set() if around is None else around._names
 
     def unused(self, wished: str) -> str:
         name, at = wished, 2
@@ -99,8 +102,11 @@ class Graph:
         self.node_to("Identity", [value], [reserved], reserved + ".output", {})
         self.output(reserved)
 
-    def model(self) -> bytes:
+    def encoded(self) -> bytes:
         graph = b"".join(_bytes(1, node) for node in self._nodes) + _bytes(2, "graph")
         for field, values in ((5, self._constants), (11, self._inputs), (12, self._outputs)):
             graph += b"".join(_bytes(field, value) for value in values)
-        return _number(1, 10) + _bytes(2, "rnnpack") + _bytes(7, graph) + _bytes(8, _bytes(1, "") + _number(2, _OPSET))
+        return graph
+
+    def model(self) -> bytes:
+        return _number(1, 10) + _bytes(2, "rnnpack") + _bytes(7, self.encoded()) + _bytes(8, _bytes(1, "") + _number(2, _OPSET))

@@ -31,18 +31,23 @@ _ORDER = ("forward_layer", "backward_layer", "cell", "cells", "layer", "query_de
 def from_keras(path: PathLike, **options: Unpack[CompileOptions]) -> Model:
     """Compile a Keras model: a .keras or .h5 file of Sequential or of functional models, read by h5py. `options`: those of compile().
 
-    Inputs and outputs are the model's layers' names; the first open size behind the batch is `steps`.
+    Inputs and outputs are the model's layers' names; the first open size behind the batch is `steps`. Masks of Masking and mask_zero
+    make loops of layers, which stream; where a layer runs backwards, the number of steps has to be fixed: dim={"steps": 50}.
     """
-    return compile(keras_to_onnx(path), **options)
+    sizes = dict(options.get("dim") or {})
+    model = keras_to_onnx(path, sizes)
+    options["dim"] = sizes
+    return compile(model, **options)
 
 
-def keras_to_onnx(path: PathLike) -> bytes:
-    return content_to_onnx(os.fspath(path), read_keras(os.fspath(path)))
+def keras_to_onnx(path: PathLike, sizes: Optional[Dict[str, int]] = None) -> bytes:
+    """`sizes`: of open dimensions; those of the inputs are used and taken out."""
+    return content_to_onnx(os.fspath(path), read_keras(os.fspath(path)), sizes)
 
 
-def content_to_onnx(path: str, content: Content) -> bytes:
+def content_to_onnx(path: str, content: Content, sizes: Optional[Dict[str, int]] = None) -> bytes:
     try:
-        return _Importer(*content).model()
+        return _Importer(*content, {} if sizes is None else sizes).model()
     except Error:
         raise
     except Exception as error:  # whatever a damaged description leads to
@@ -165,15 +170,17 @@ def _call(kind: str, node: Any) -> Tuple[List[Any], Dict[str, Any]]:
 
 
 class _Importer:
-    def __init__(self, config: Mapping[str, Any], weights: Mapping[str, List[Array]], in_keras: bool, version: str) -> None:
+    def __init__(self, config: Mapping[str, Any], weights: Mapping[str, List[Array]], in_keras: bool, version: str, given: Dict[str, int]) -> None:
         self._kind, self._config = config.get("class_name"), config.get("config", {})
         if self._kind not in ("Sequential", "Functional", "Model"):
             raise ModelError(f"a model of class '{self._kind}' is not supported; accepted: Sequential, Functional")
         if isinstance(self._config, list):
             self._config = {"layers": self._config}
         self._weights, self._in_keras = weights, in_keras
+        self._given, self._fixed = given, dict(given)
         self._layers = Layers()
         self._layers.hard_slope = {"": None, "1": OLD_HARD_SLOPE, "2": OLD_HARD_SLOPE}.get(version.split(".")[0], HARD_SLOPE)
+        self._layers.unrolled = any(one.get("class_name") == "Bidirectional" or one.get("config", {}).get("go_backwards") for one in self._config.get("layers", []))
         self._values: Dict[Tuple[str, int], Value] = {}
         self._by_class: Dict[str, int] = {}
 
@@ -215,9 +222,8 @@ class _Importer:
         settings = config.get("config", {})
         name = settings.get("name") or config.get("name") or "layer"
         kind = str(config["class_name"]).split(">")[-1]
-        if not {"trainable", "dtype"} & set(settings):  # a function, as y + 1: its settings are not those of a layer of its name
-            kind = kind if kind in FUNCTIONS else f"ops.{kind}"
-        layer = KerasLayer(kind, name, settings, [])
+        is_function = not {"trainable", "dtype"} & set(settings)  # as y + 1: its settings are not those of a layer of its name
+        layer = KerasLayer(kind if kind in FUNCTIONS or not is_function else f"ops.{kind}", name, settings, [], is_function=is_function)
         layer.weights = self._stored(layer)
         return layer
 
@@ -226,8 +232,10 @@ class _Importer:
             raise ModelError(f"input '{layer.name}' has no shape")
         sizes: List[Size] = []
         for at, size in enumerate(shape):
-            name = "batch" if at == 0 else "steps" if "steps" not in sizes else f"size{at}"
-            sizes.append(name if size is None else int(size))
+            name = "batch" if at == 0 else f"size{at}" if any(earlier is None for earlier in shape[1:at]) else "steps"
+            if size is None:
+                self._given.pop(name, None)
+            sizes.append(self._fixed.get(name, name) if size is None else int(size))
         kind = dtype if isinstance(dtype, str) else "float32"
         return self._layers.input(layer.name, sizes, integer="int" in kind)
 
@@ -262,6 +270,9 @@ class _Importer:
             if len(calls) != 1:
                 raise ModelError(f"layer '{layer.name}' is called {len(calls)} times; accepted: once")
             leaves, layer.call = _call(layer.kind, calls[0])
+            masks = _leaves(layer.call.get("mask"))
+            if len(masks) == 1 and isinstance(masks[0], tuple):
+                layer.call["mask"] = self._value(*masks[0])
             layer.operands = [self._value(*leaf) if isinstance(leaf, tuple) else leaf for leaf in leaves]
             for index, value in enumerate(add_layer(self._layers, layer)):
                 self._values[layer.name, index] = value

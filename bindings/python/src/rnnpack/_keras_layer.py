@@ -17,6 +17,7 @@ class KerasLayer:
     weights: List[Array]
     call: Dict[str, Any] = field(default_factory=dict)  # what else a call is given; who understands it takes it out
     operands: List[Any] = field(default_factory=list)  # values, numbers and slices, in the order of the call
+    is_function: bool = False  # one of Keras' operations: it drops the mask of what it is given
 
     def get(self, key: str, otherwise: Any = None) -> Any:
         value = self.settings.get(key, otherwise)

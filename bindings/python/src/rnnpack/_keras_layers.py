@@ -2,21 +2,23 @@
 """One function per layer class of Keras: its settings and weights become nodes."""
 from __future__ import annotations
 
-from typing import Callable, Dict, List, Sequence
+from dataclasses import replace
+from typing import Callable, Dict, List, Sequence, Tuple
 
 import numpy as np
 
 from ._keras_attention import ATTENTION
 from ._keras_convs import CONVS
 from ._keras_layer import KerasLayer
+from ._keras_masks import MASKS, masking, masks_behind, mean_of_counted, not_equal, with_mask
 from ._layers import Layers, Recurrent, Value, broadcast
 
 MERGES = {"Add": "Add", "Multiply": "Mul", "Maximum": "Max", "Minimum": "Min", "Subtract": "Sub", "Average": "Mean", "Concatenate": "Concat"}
 # Functions that do as a layer with their name and settings does.
 _ACTIVATIONS = ("Relu", "Sigmoid", "Tanh", "Silu", "Softplus", "Softsign")
-FUNCTIONS = ("Add", "Multiply", "Maximum", "Minimum", "Subtract", "Concatenate", "Softmax", "GetItem", *_ACTIVATIONS)
+FUNCTIONS = ("Add", "Multiply", "Maximum", "Minimum", "Subtract", "Concatenate", "Softmax", "GetItem", *MASKS, *_ACTIVATIONS)
 _SAME = ("Dropout", "SpatialDropout1D", "SpatialDropout2D", "GaussianNoise", "GaussianDropout", "ActivityRegularization", "Identity")
-_BOTH = ("units", "activation", "recurrent_activation", "use_bias", "reset_after", "return_sequences", "return_state")  # of two directions
+_BOTH = ("units", "activation", "recurrent_activation", "use_bias", "reset_after", "return_sequences", "return_state", "unroll")  # of two directions
 _KINDS = {"LSTM": "lstm", "GRU": "gru", "SimpleRNN": "rnn", "LSTMCell": "lstm", "GRUCell": "gru", "SimpleRNNCell": "rnn"}
 
 
@@ -26,11 +28,16 @@ def add_layer(layers: Layers, layer: KerasLayer) -> List[Value]:
     numbers = [one for one in layer.operands if isinstance(one, (int, float)) and layer.kind in MERGES and layer.kind != "Concatenate"]
     if not inputs:
         raise layer.unsupported("it has no input")
-    if len(inputs) + len(numbers) < len(layer.operands) and layer.kind != "GetItem":
+    if len(inputs) + len(numbers) < len(layer.operands) and layer.kind not in ("GetItem", "NotEqual"):
         raise layer.unsupported("it is called with more than tensors; accepted: tensors")
-    if len(inputs) > 1 and layer.kind not in (*MERGES, *ATTENTION, "LSTM", "GRU", "SimpleRNN"):
+    if len(inputs) > 1 and layer.kind not in (*MERGES, *MASKS, *ATTENTION, "LSTM", "GRU", "SimpleRNN"):
         raise layer.unsupported(f"it has {len(inputs)} inputs; accepted: one")
-    if layer.kind in MERGES:
+    if any(one.is_mask for one in inputs) != (layer.kind in MASKS and layer.kind != "NotEqual"):
+        raise layer.unsupported("an input of it is a mask; accepted: where Keras puts them")
+    inputs = with_mask(layer, inputs)
+    if layer.kind in MASKS:
+        made = [MASKS[layer.kind](layers, layer, layer.operands)]
+    elif layer.kind in MERGES:
         made = [_merge(layers, layer, inputs)]
     elif layer.kind in _SAME:
         made = [inputs[0]]
@@ -48,7 +55,7 @@ def add_layer(layers: Layers, layer: KerasLayer) -> List[Value]:
         raise layer.unsupported(f"{len(layer.weights)} more weights than it takes are in the file")
     if layer.call:
         raise layer.unsupported(f"a call with {', '.join(sorted(layer.call))} is not supported")
-    return made
+    return masks_behind(layers, layer, inputs, made)
 
 
 def _merge(layers: Layers, layer: KerasLayer, inputs: Sequence[Value]) -> Value:
@@ -143,9 +150,15 @@ def _softmax(layers: Layers, layer: KerasLayer, x: Value) -> Value:
 
 
 def _embedding(layers: Layers, layer: KerasLayer, x: Value) -> Value:
-    if layer.get("mask_zero", False):
-        raise layer.unsupported("mask_zero is not supported")
-    return layers.embedding(layer.name, x, layer.take())
+    y = layers.embedding(layer.name, x, layer.take())
+    return replace(y, mask=not_equal(layers, layer.name + ".mask", x, 0.0).name) if layer.get("mask_zero", False) else y
+
+
+def _mean(layers: Layers, layer: KerasLayer, x: Value) -> Value:
+    if not x.mask:
+        return _over_places("ReduceMean")(layers, layer, x)
+    layer.channels_last()
+    return mean_of_counted(layers, layer, x)
 
 
 def _repeat(layers: Layers, layer: KerasLayer, x: Value) -> Value:
@@ -231,12 +244,27 @@ def _weights_of(layers: Layers, layer: KerasLayer, kind: str, settings: KerasLay
                      "sigmoid" if kind == "rnn" else gate, layers.hard_slope)
 
 
+def _check_turned(layer: KerasLayer, x: Value, backwards: bool, zeros: bool, unroll: bool) -> None:
+    if backwards and zeros and unroll:
+        raise layer.unsupported("unroll with a mask is not supported where all steps come backwards: Keras reads that mask in the other order")
+    if backwards and not isinstance(x.shape[1], int):
+        raise layer.unsupported("a mask before a layer that runs backwards is supported for a fixed number of steps; try: dim={'steps': SIZE}")
+
+
 def _finish(layers: Layers, layer: KerasLayer, x: Value, recurrent: Recurrent, states: Sequence[Value]) -> List[Value]:
-    backwards = bool(layer.get("go_backwards", False))
-    y, last = layers.recurrent(layer.name, x, [recurrent], reverse=backwards, states=states)
-    if backwards and layer.get("return_sequences", False):
+    backwards, every = bool(layer.get("go_backwards", False)), bool(layer.get("return_sequences", False))
+    if x.mask:
+        zeros = bool(layer.get("zero_output_for_mask", False))
+        _check_turned(layer, x, backwards, zeros, bool(layer.get("unroll", False)))
+        if zeros and not every:
+            raise layer.unsupported("zero_output_for_mask of the last output is not supported")
+        y, (out, *last) = layers.masked_recurrent(layer.name, x, recurrent, reverse=backwards, states=states, zeros=zeros)
+    else:
+        y, last = layers.recurrent(layer.name, x, [recurrent], reverse=backwards, states=states)
+        out = last[0]
+    if backwards and every:
         y = layers.part(layer.name + ".reversed", y, 1, None, None, -1)
-    out = y if layer.get("return_sequences", False) else last[0]
+    out = y if every else out
     return [out, *last] if layer.get("return_state", False) else [out]
 
 
@@ -253,6 +281,8 @@ def _rnn(layers: Layers, layer: KerasLayer, inputs: Sequence[Value]) -> List[Val
     if stacked and (layer.get("return_state", False) or layer.get("go_backwards", False)):
         raise layer.unsupported("return_state and go_backwards of stacked cells are not supported")
     x = inputs[0]
+    if stacked and x.mask:
+        raise layer.unsupported("a mask before stacked cells is not supported")
     for at, one in enumerate(cells):
         kind = str(one.get("class_name")).split(">")[-1]
         if kind not in _KINDS:
@@ -262,6 +292,16 @@ def _rnn(layers: Layers, layer: KerasLayer, inputs: Sequence[Value]) -> List[Val
             return _finish(layers, layer, x, recurrent, inputs[1:])
         x, _ = layers.recurrent(f"{layer.name}.{at}", x, [recurrent])
     raise layer.unsupported("it has no cells")
+
+
+def _masked_pair(layers: Layers, layer: KerasLayer, x: Value, pair: Sequence[Recurrent], settings: KerasLayer) -> Tuple[Value, List[Value]]:
+    """Keras makes outputs of steps that do not count 0 where it gives all of them."""
+    every = bool(settings.get("return_sequences", False))
+    _check_turned(layer, x, True, every, bool(settings.get("unroll", False)))
+    found = [layers.masked_recurrent(f"{layer.name}.{name}", x, one, reverse=name == "backward", zeros=every)
+             for name, one in zip(("forward", "backward"), pair)]
+    states = [state for _, (_, *last) in found for state in last]
+    return layers.concat(layer.name + ".directions", [y for y, _ in found], -1), states
 
 
 def _bidirectional(layers: Layers, layer: KerasLayer, inputs: Sequence[Value]) -> List[Value]:
@@ -277,7 +317,7 @@ def _bidirectional(layers: Layers, layer: KerasLayer, inputs: Sequence[Value]) -
     if other.get("class_name") != inner.get("class_name") or any(other.get("config", {}).get(key) != settings.get(key) for key in _BOTH):
         raise layer.unsupported("its two directions have different settings")
     pair = [_weights_of(layers, layer, _KINDS[kind], settings) for _ in range(2)]
-    y, last = layers.recurrent(layer.name, inputs[0], pair)
+    y, last = _masked_pair(layers, layer, inputs[0], pair, settings) if inputs[0].mask else layers.recurrent(layer.name, inputs[0], pair)
     states = last if settings.get("return_state", False) else []
     if not settings.get("return_sequences", False):
         halves = [last[0], last[len(last) // 2]]
@@ -296,7 +336,7 @@ _RECURRENT: Dict[str, Callable[[Layers, KerasLayer, Sequence[Value]], List[Value
 _OF_PLACES = ("Conv1D", "Conv2D", "DepthwiseConv2D", "SeparableConv2D", "MaxPooling1D", "MaxPooling2D", "AveragePooling1D", "AveragePooling2D", "Flatten",
               "GlobalAveragePooling1D", "GlobalAveragePooling2D", "GlobalMaxPooling1D", "GlobalMaxPooling2D", "Reshape", "ZeroPadding2D")
 _PLAIN: Dict[str, Callable[[Layers, KerasLayer, Value], Value]] = {
-    **CONVS, **{name: _function for name in _ACTIVATIONS}, "Dense": _dense, "GlobalAveragePooling1D": _over_places("ReduceMean"), "GlobalMaxPooling1D": _over_places("ReduceMax"),
+    **CONVS, **{name: _function for name in _ACTIVATIONS}, "Dense": _dense, "GlobalAveragePooling1D": _mean, "Masking": masking, "GlobalMaxPooling1D": _over_places("ReduceMax"),
     "GlobalAveragePooling2D": _over_places("ReduceMean"), "GlobalMaxPooling2D": _over_places("ReduceMax"), "BatchNormalization": _batch_norm,
     "LayerNormalization": _layer_norm, "GroupNormalization": _group_norm, "Activation": _activation, "ReLU": _relu, "LeakyReLU": _leaky_relu,
     "ELU": _elu, "PReLU": _prelu, "Softmax": _softmax, "Embedding": _embedding, "RepeatVector": _repeat, "Flatten": _flatten, "Reshape": _reshape,

@@ -14,6 +14,7 @@ from ._graph import Graph, Size
 
 Array = npt.NDArray[Any]
 HARD_SLOPE, OLD_HARD_SLOPE = 1 / 6, 0.2  # of hard_sigmoid, whose middle is 0.5: of Keras 3, and before
+MOST_UNROLLED = 1024  # steps, of each of which a masked layer is written by itself
 GATES = {"rnn": 1, "gru": 3, "lstm": 4}
 _ORDER = {"rnn": (0,), "gru": (0, 1, 2), "lstm": (0, 3, 1, 2)}  # Keras' gates in ONNX's order
 _ACTIVATIONS = {"relu": "Relu", "tanh": "Tanh", "sigmoid": "Sigmoid", "softmax": "Softmax", "elu": "Elu", "selu": "Selu", "softplus": "Softplus",
@@ -24,8 +25,11 @@ _INNER = {"tanh": "Tanh", "sigmoid": "Sigmoid", "relu": "Relu", "softsign": "Sof
 
 @dataclass(frozen=True)
 class Value:
+    """mask: of a tensor [batch, steps], 1 where a step counts and 0 where layers pass over it; or empty. is_mask: it is one itself."""
     name: str
     shape: Tuple[Size, ...]
+    mask: str = ""
+    is_mask: bool = False
 
     @property
     def features(self) -> int:
@@ -89,6 +93,7 @@ def of_torch(kind: str, ih: Array, hh: Array, bias_ih: Optional[Array], bias_hh:
 
 
 class Layers:
+    unrolled = False  # masked layers of a fixed number of steps: where one runs backwards, no loop of steps can be before or behind it
     hard_slope: Optional[float] = HARD_SLOPE  # of hard_sigmoid; None: who wrote the file is not known
 
     def __init__(self) -> None:
@@ -220,23 +225,13 @@ class Layers:
         """Of one direction, or of two: forward, then reverse. All steps [batch, steps, directions H], and the last states, each
         [batch, H]: h, for LSTM c, of every direction."""
         kind, hidden = layers[0].kind, layers[0].recurrent.shape[0]
-        packed = [layer.packed(title, x.features) for layer in layers]
-        inputs = [self.graph.node("Transpose", [x.name], title + ".by_step", perm=[1, 0, 2])]
-        inputs += [self.graph.constant(f"{title}.{name}", np.stack([part[i] for part in packed])) for i, name in enumerate("WRB")]
-        inputs += ["", *(self.graph.node("Unsqueeze", [s.name, self.ints(title + ".axis", [0])], title + ".initial") for s in states)]
-        attributes: Dict[str, Any] = {"hidden_size": hidden, "direction": "bidirectional" if len(layers) == 2 else "reverse" if reverse else "forward"}
-        if kind == "gru":
-            attributes["linear_before_reset"] = int(layers[0].reset_after)
-        names = [name for layer in layers for name in _inner_activations(title, layer)]
-        if any(layer.activation != "tanh" or layer.gate != "sigmoid" for layer in layers):
-            attributes["activations"] = [name for name, _ in names]
-            numbers = [both for _, both in names if both is not None]
-            if numbers:
-                attributes["activation_alpha"], attributes["activation_beta"] = ([float(one[i]) for one in numbers] for i in (0, 1))
-        while not inputs[-1]:
-            inputs.pop()
+        op, weights, attributes = self._layer(title, x.features, layers)
+        attributes["direction"] = "bidirectional" if len(layers) == 2 else "reverse" if reverse else "forward"
+        inputs = [self.graph.node("Transpose", [x.name], title + ".by_step", perm=[1, 0, 2]), *weights]
+        if states:
+            inputs += ["", *(self.graph.node("Unsqueeze", [s.name, self.ints(title + ".axis", [0])], title + ".initial") for s in states)]
         outputs = [self.graph.unused(f"{title}.{name}") for name in (["Y", "h", "c"] if kind == "lstm" else ["Y", "h"])]
-        self.graph.node_to({"rnn": "RNN", "gru": "GRU", "lstm": "LSTM"}[kind], inputs, outputs, title, attributes)
+        self.graph.node_to(op, inputs, outputs, title, attributes)
         wide = len(layers) * hidden
         by_row = self.graph.node("Transpose", [outputs[0]], title + ".by_row", perm=[2, 0, 1, 3])  # [steps, directions, batch, H]
         y = self.made("Reshape", [by_row, self.ints(title + ".shape", [0, 0, wide])], title, (x.shape[0], x.shape[1], wide))
@@ -245,6 +240,86 @@ class Layers:
             for state in outputs[1:]:
                 last.append(self.made("Gather", [state, self.ints(title + ".direction", direction)], title + ".last", (x.shape[0], hidden), axis=0))
         return y, last
+
+
+    def _layer(self, title: str, features: int, layers: Sequence[Recurrent]) -> Tuple[str, List[str], Dict[str, Any]]:
+        """Its operator, W, R and B, and its attributes but the direction."""
+        kind = layers[0].kind
+        packed = [layer.packed(title, features) for layer in layers]
+        weights = [self.graph.constant(f"{title}.{name}", np.stack([part[i] for part in packed])) for i, name in enumerate("WRB")]
+        attributes: Dict[str, Any] = {"hidden_size": layers[0].recurrent.shape[0]}
+        if kind == "gru":
+            attributes["linear_before_reset"] = int(layers[0].reset_after)
+        if any(layer.activation != "tanh" or layer.gate != "sigmoid" for layer in layers):
+            names = [name for layer in layers for name in _inner_activations(title, layer)]
+            attributes["activations"] = [name for name, _ in names]
+            numbers = [both for _, both in names if both is not None]
+            if numbers:
+                attributes["activation_alpha"], attributes["activation_beta"] = ([float(one[i]) for one in numbers] for i in (0, 1))
+        return {"rnn": "RNN", "gru": "GRU", "lstm": "LSTM"}[kind], weights, attributes
+
+    def masked_recurrent(self, title: str, x: Value, layer: Recurrent, *, reverse: bool = False, states: Sequence[Value] = (),
+                         zeros: bool = False) -> Tuple[Value, List[Value]]:
+        """Of one direction, a loop that passes over the steps where x.mask is 0: the states stay as they are, and the output is the
+        last one, at first 0, or with `zeros` always 0. All steps, then the last output and the last states."""
+        step = _MaskedStep(self, title, x.features, layer, zeros, bool(states) and not zeros)
+        begin, end, units = (self.ints(f"{title}.{name}", [number]) for name, number in (("begin", 0), ("end", 1), ("units", step.hidden)))
+        batch = self.graph.node("Slice", [self.graph.node("Shape", [x.mask], title + ".sizes"), begin, end], title + ".batch")
+        start = self.graph.node("ConstantOfShape", [self.graph.node("Concat", [batch, units], title + ".state", axis=0)], title + ".zeros")
+        starts = [*([s.name for s in states] or [start] * (step.count - step.held)), *([start] if step.held else [])]
+        by_step = self.graph.node("Transpose", [x.name], title + ".by_step", perm=[1, 0, 2])
+        column = self.graph.node("Unsqueeze", [x.mask, self.ints(title + ".last", [-1])], title + ".mask_column")
+        mask = self.graph.node("Transpose", [column], title + ".mask_by_step", perm=[1, 0, 2])
+        steps = x.shape[1]
+        if self.unrolled and isinstance(steps, int):
+            if not 0 < steps <= MOST_UNROLLED:
+                raise ModelError(f"'{title}': a mask of {steps} steps where a layer runs backwards; accepted: 1 to {MOST_UNROLLED}")
+            last, every = self._unrolled(title, step, starts, by_step, mask, range(steps)[::-1] if reverse else range(steps))
+        else:
+            last, every = self._loop(title, step, starts, by_step, mask, x.shape[0], reverse)
+        out = self.made("Transpose", [every], title, (x.shape[0], steps, step.hidden), perm=[1, 0, 2])
+        values = [Value(name, (x.shape[0], step.hidden)) for name in last]
+        return out, [values[-1] if step.held else values[0], *values[:step.count - step.held]]
+
+    def _loop(self, title: str, step: _MaskedStep, starts: Sequence[str], x: str, mask: str, batch: Size, reverse: bool) -> Tuple[List[str], str]:
+        body = Graph(self.graph)
+        before = [body.input(f"{title}.before", [batch, step.hidden]) for _ in starts]
+        after, y = step.add(body, before, body.input(title + ".x", [batch, step.features]), body.input(title + ".counts", [batch, 1]))
+        for name in (*after, body.node("Identity", [y], title + ".y")):
+            body.output(name)
+        last, every = [self.graph.unused(title + ".last") for _ in starts], self.graph.unused(title + ".every")
+        turned = {"scan_input_directions": [1, 1], "scan_output_directions": [1]} if reverse else {}
+        self.graph.node_to("Scan", [*starts, x, mask], [*last, every], title, {"body": body, "num_scan_inputs": 2, **turned})
+        return last, every
+
+    def _unrolled(self, title: str, step: _MaskedStep, starts: Sequence[str], x: str, mask: str, order: range) -> Tuple[List[str], str]:
+        states, made = list(starts), {}
+        for at in order:
+            place = self.ints(title + ".at", at)
+            states, y = step.add(self.graph, states, *(self.graph.node("Gather", [name, place], title + ".part", axis=0) for name in (x, mask)))
+            made[at] = self.graph.node("Unsqueeze", [y, step.first], title + ".y")
+        return states, self.graph.node("Concat", [made[at] for at in sorted(made)], title + ".every", axis=0)
+
+
+class _MaskedStep:
+    """One step: a layer of one step, and where it does not count what was before. States: h, for LSTM c, and with `held` the output."""
+
+    def __init__(self, layers: Layers, title: str, features: int, layer: Recurrent, zeros: bool, held: bool) -> None:
+        self._op, self._weights, self._attributes = layers._layer(title, features, [layer])
+        self._title, self._zero = title, layers.graph.constant(title + ".zero", 0.0) if zeros else ""
+        self.first = layers.ints(title + ".first", [0])
+        self.features, self.hidden, self.held = features, layer.recurrent.shape[0], int(held)
+        self.count = (2 if layer.kind == "lstm" else 1) + self.held
+
+    def add(self, graph: Graph, before: Sequence[str], x: str, counts: str) -> Tuple[List[str], str]:
+        title, own = self._title, before[:self.count - self.held]
+        chosen = graph.node("Cast", [counts], title + ".chosen", to=9)  # bool
+        inner = [graph.node("Unsqueeze", [name, self.first], title + ".step") for name in (x, *own)]
+        made = [graph.unused(f"{title}.{name}") for name in ("Y", "h", "c")[:len(own) + 1]]
+        graph.node_to(self._op, [inner[0], *self._weights, "", *inner[1:]], made, title, {**self._attributes, "direction": "forward"})
+        new = [graph.node("Squeeze", [name, self.first], title + ".new") for name in made[1:]]
+        after = [graph.node("Where", [chosen, *pair], title + ".after") for pair in zip((*new, *new[:self.held]), before)]
+        return after, graph.node("Where", [chosen, new[0], self._zero], title + ".output") if self._zero else after[-1 if self.held else 0]
 
 
 def _inner_activations(title: str, layer: Recurrent) -> List[Tuple[str, Optional[Tuple[float, float]]]]:

@@ -361,7 +361,8 @@ def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int]
         onnx = os.path.abspath(os.fspath(model))
         if _is_of_keras(onnx):
             from ._keras import keras_to_onnx
-            onnx = keras_to_onnx(onnx)
+            dim = dict(dim or {})
+            onnx = keras_to_onnx(onnx, dim)
     elif isinstance(model, bytes):
         onnx = model
     elif hasattr(model, "SerializeToString"):

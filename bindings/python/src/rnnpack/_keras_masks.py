@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Masks of Keras: tensors [batch, steps], 1 where a step counts. They follow the values from layer to layer when a model is called;
+functional files of Keras 3 name the mask of most calls besides."""
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Callable, Dict, List, Sequence
+
+from ._keras_layer import KerasLayer
+from ._layers import Layers, Value
+
+_BOOL, _FLOAT = 9, 1
+_READS = ("LSTM", "GRU", "SimpleRNN", "RNN", "Bidirectional", "GlobalAveragePooling1D")
+_IGNORES = ("BatchNormalization", "TimeDistributed")  # what they are given
+_PASSES = ("Activation", "ActivityRegularization", "BatchNormalization", "Dense", "Dropout", "ELU", "GaussianDropout", "GaussianNoise", "GroupNormalization",
+           "Identity", "LayerNormalization", "LeakyReLU", "PReLU", "ReLU", "Rescaling", "SpatialDropout1D", "SpatialDropout2D", "TimeDistributed")
+_REFUSES = ("Softmax", "Attention", "AdditiveAttention", "MultiHeadAttention")
+_JOINS = ("Add", "Multiply", "Maximum", "Minimum", "Subtract", "Average", "Concatenate")
+
+
+def not_equal(layers: Layers, title: str, x: Value, number: float) -> Value:
+    floats = layers.graph.node("Cast", [x.name], title + ".numbers", to=_FLOAT)
+    equal = layers.graph.node("Equal", [floats, layers.graph.constant(title + ".number", number)], title + ".equal")
+    other = layers.graph.node("Not", [equal], title + ".other")
+    return Value(layers.graph.node("Cast", [other], title, to=_FLOAT), x.shape, is_mask=True)
+
+
+def any_of_features(layers: Layers, title: str, mask: Value) -> Value:
+    name = layers.graph.node("ReduceMax", [mask.name, layers.ints(title + ".axis", [-1])], title, keepdims=0)
+    return Value(name, mask.shape[:-1], is_mask=True)
+
+
+def where_counts(layers: Layers, title: str, x: Value, mask: str) -> Value:
+    """x, and 0 in steps that do not count."""
+    column = layers.graph.node("Unsqueeze", [mask, layers.ints(title + ".last", [-1])], title + ".column")
+    chosen = layers.graph.node("Cast", [column], title + ".counts", to=_BOOL)
+    return layers.made("Where", [chosen, x.name, layers.graph.constant(title + ".zero", 0.0)], title, x.shape)
+
+
+def masking(layers: Layers, layer: KerasLayer, x: Value) -> Value:
+    number = layer.get("mask_value", 0.0)
+    if isinstance(number, bool) or not isinstance(number, (int, float)) or len(x.shape) != 3:
+        raise layer.unsupported("it is supported for one number and an input [batch, steps, features]")
+    mask = any_of_features(layers, layer.name + ".mask", not_equal(layers, layer.name + ".other", x, float(number)))
+    y = x if number == 0 else where_counts(layers, layer.name, x, mask.name)
+    return replace(y, mask=mask.name)
+
+
+def mean_of_counted(layers: Layers, layer: KerasLayer, x: Value) -> Value:
+    """GlobalAveragePooling1D."""
+    axes, keep = layers.ints(layer.name + ".axes", [1]), int(bool(layer.get("keepdims", False)))
+    kept = where_counts(layers, layer.name + ".kept", x, x.mask)
+    column = layers.graph.node("Unsqueeze", [x.mask, layers.ints(layer.name + ".at", [-1])], layer.name + ".mask")
+    sums = [layers.graph.node("ReduceSum", [one, axes], layer.name + ".sum", keepdims=keep) for one in (kept.name, column)]
+    return layers.made("Div", sums, layer.name, (x.shape[0], *([1] if keep else []), x.features))
+
+
+def _not_equal(layers: Layers, layer: KerasLayer, operands: Sequence[Any]) -> Value:
+    if len(operands) != 2 or not isinstance(operands[1], (int, float)):
+        raise layer.unsupported("it is supported for a tensor and a number")
+    return not_equal(layers, layer.name, operands[0], float(operands[1]))
+
+
+def _any(layers: Layers, layer: KerasLayer, operands: Sequence[Any]) -> Value:
+    if layer.get("axis") not in (-1, [-1], len(operands[0].shape) - 1) or layer.get("keepdims", False):
+        raise layer.unsupported("it is supported over the last axis")
+    return any_of_features(layers, layer.name, operands[0])
+
+
+def _joined(op: str) -> Callable[[Layers, KerasLayer, Sequence[Any]], Value]:
+    def add(layers: Layers, layer: KerasLayer, operands: Sequence[Any]) -> Value:
+        return Value(layers.graph.node(op, [one.name for one in operands], layer.name), operands[0].shape, is_mask=True)
+    return add
+
+
+MASKS: Dict[str, Callable[[Layers, KerasLayer, Sequence[Any]], Value]] = {
+    "NotEqual": _not_equal, "Any": _any, "LogicalOr": _joined("Max"), "LogicalAnd": _joined("Min")}
+
+
+def with_mask(layer: KerasLayer, inputs: Sequence[Value]) -> List[Value]:
+    """The inputs as the layer sees them: the first with its mask where that is looked at."""
+    masked = any(one.mask for one in inputs)
+    given = layer.call.get("mask")
+    if isinstance(given, Value) and given.is_mask and layer.kind in (*_READS, *_IGNORES):
+        del layer.call["mask"]
+        return [replace(inputs[0], mask=given.name), *inputs[1:]]
+    if masked and layer.kind in _REFUSES and not layer.is_function:
+        raise layer.unsupported("a mask (of Masking or mask_zero) before it is not supported")
+    return list(inputs)
+
+
+def masks_behind(layers: Layers, layer: KerasLayer, inputs: Sequence[Value], made: Sequence[Value]) -> List[Value]:
+    """What the layer made, with the mask that Keras gives it."""
+    if layer.kind in ("Masking", "Embedding"):  # their own
+        return list(made)
+    if not any(one.mask for one in inputs) or layer.is_function:
+        return [replace(one, mask="") for one in made]
+    mask = inputs[0].mask
+    if layer.kind in _JOINS:
+        masks = list(dict.fromkeys(one.mask for one in inputs))
+        if layer.kind == "Concatenate" and any(masks) and int(layer.get("axis", -1)) % len(inputs[0].shape) == 1:
+            raise layer.unsupported("masks of steps that are joined are not supported")
+        mask = "" if "" in masks else masks[0] if len(masks) == 1 else layers.graph.node("Max", masks, layer.name + ".mask")
+    elif layer.kind in ("LSTM", "GRU", "SimpleRNN", "RNN", "Bidirectional"):
+        settings = layer.get("layer", {}).get("config", {}) if layer.kind == "Bidirectional" else layer.settings
+        mask = mask if settings.get("return_sequences", False) else ""
+    elif layer.kind not in _PASSES:
+        mask = ""
+    return [replace(made[0], mask=mask), *(replace(one, mask="") for one in made[1:])]

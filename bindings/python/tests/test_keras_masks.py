@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Masks of Keras' files (Masking, mask_zero) against plain numpy in f64; make test-exporters compares the same with Keras itself."""
+import numpy as np
+import pytest
+
+import rnnpack
+
+pytest.importorskip("h5py")
+from keras_files import (DENSE, GRU, HIDDEN, INPUT, INPUTS, LSTM, RECURRENT, STEPS, close, function, functional, layer, refusals_of_changes,  # noqa: E402
+                         sequential, sigmoid, tensor, weights, write_h5, write_keras)
+
+X = weights(3, STEPS, INPUTS, seed=9)
+X[0, 4:] = 0  # padding behind
+X[1, [0, 3]] = 0  # holes, one at the beginning
+COUNTS = (X != 0).any(-1)
+FIXED = layer("InputLayer", "x", batch_shape=[None, STEPS, INPUTS], dtype="float32")
+MASKING = layer("Masking", "masking", ["x"], mask_value=0.0)
+STORED = {"lstm/cell": LSTM, "gru/cell": GRU}
+
+
+def lstm_layer(name="lstm", inputs=("masking",), **settings):
+    return layer("LSTM", name, inputs, units=HIDDEN, **{**RECURRENT, **settings})
+
+
+def passed_over(x, counts, arrays=LSTM, zeros=False, h=None, c=None):
+    """Keras' order i f c o. All outputs, and h and c."""
+    kernel, recurrent, bias = arrays
+    h, c = (np.zeros((len(x), HIDDEN)) if one is None else one for one in (h, c))
+    y, out = np.zeros((len(x), HIDDEN)), []
+    for t in range(x.shape[1]):
+        i, f, g, o = np.split(x[:, t] @ kernel.astype(float) + h @ recurrent.astype(float) + bias, 4, axis=1)
+        new_c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+        new_h = sigmoid(o) * np.tanh(new_c)
+        m = counts[:, t, None]
+        h, c, y = np.where(m, new_h, h), np.where(m, new_c, c), np.where(m, new_h, 0 if zeros else y)
+        out.append(y)
+    return np.stack(out, 1), h, c
+
+
+def run(path, x=X, **options):
+    return rnnpack.from_keras(path, **options).session(batch=len(x)).run(x)
+
+
+def of_keras(tmp_path, config, stored=None, **options):
+    write_keras(tmp_path / "m.keras", config, {**STORED, **(stored or {})})
+    return run(tmp_path / "m.keras", **options)
+
+
+@pytest.mark.parametrize("kind", ["sequential", "functional", "keras2"])
+def test_states_stay_and_outputs_repeat_where_a_step_does_not_count(tmp_path, kind):
+    expected = passed_over(X, COUNTS)[0]
+    if kind == "keras2":
+        config = sequential(MASKING, lstm_layer())
+        write_h5(tmp_path / "m.h5", config, {"lstm": LSTM}, version="2.15.0")
+        return close(run(tmp_path / "m.h5"), expected)
+    config = sequential(MASKING, lstm_layer()) if kind == "sequential" else functional([MASKING, lstm_layer()], "lstm")
+    close(of_keras(tmp_path, config), expected)
+    model = rnnpack.from_keras(tmp_path / "m.keras").session(batch=3)
+    close(np.concatenate([model.run(X[:, :3]), model.run(X[:, 3:])], 1), expected)
+
+
+def test_a_call_that_names_its_mask(tmp_path):
+    """As functional files of Keras 3 have it: of another tensor here, so that what it names is what counts."""
+    given = [layer("InputLayer", name, batch_shape=[None, None, INPUTS], dtype="float32") for name in ("x", "z")]
+    nodes = [function("NotEqual", "ne", [tensor("z"), 0.0]), function("Any", "any", [tensor("ne")], axis=-1, keepdims=False),
+             lstm_layer(inputs=["x"], call={"mask": tensor("any")})]
+    config = functional([given[1], *nodes], "lstm", given=given[0], inputs=(("x", 0, 0), ("z", 0, 0)))
+    write_keras(tmp_path / "m.keras", config, STORED)
+    z = np.roll(X, 1, 1)
+    session = rnnpack.from_keras(tmp_path / "m.keras").session(batch=3)
+    close(session.run({"x": X, "z": z}), passed_over(X, (z != 0).any(-1))[0])
+
+
+def test_the_last_output_and_two_layers(tmp_path):
+    first, h, _ = passed_over(X, COUNTS)
+    close(of_keras(tmp_path, sequential(MASKING, lstm_layer(return_sequences=False))), h)
+    second = [weights(HIDDEN, 4 * HIDDEN), *LSTM[1:]]
+    layers = [MASKING, lstm_layer(), layer("Dropout", "drop", ["lstm"], rate=0.1), lstm_layer("other", ["drop"], return_sequences=False)]
+    close(of_keras(tmp_path, sequential(*layers), {"lstm_1/cell": second}), passed_over(first, COUNTS, second)[1])
+
+
+def test_initial_states_are_no_output_of_a_step_that_does_not_count(tmp_path):
+    states = [layer("InputLayer", name, batch_shape=[None, HIDDEN], dtype="float32") for name in "hc"]
+    call = {"initial_state": [tensor("h"), tensor("c")]}
+    config = functional([*states, MASKING, lstm_layer(call=call)], "lstm", inputs=(("x", 0, 0), ("h", 0, 0), ("c", 0, 0)))
+    write_keras(tmp_path / "m.keras", config, STORED)
+    h, c = weights(3, HIDDEN, seed=4), weights(3, HIDDEN, seed=5)
+    got = rnnpack.from_keras(tmp_path / "m.keras").session(batch=3).run({"x": X, "h": h, "c": c})
+    close(got, passed_over(X, COUNTS, h=h, c=c)[0])
+
+
+@pytest.mark.parametrize("every", [True, False])
+def test_both_directions_of_a_fixed_number_of_steps(tmp_path, every):
+    other = [weights(*array.shape, seed=3) for array in LSTM]
+    both = layer("Bidirectional", "both", ["masking"], layer=lstm_layer("inner", (), return_sequences=every), merge_mode="concat")
+    stored = {"bidirectional/forward_layer/cell": LSTM, "bidirectional/backward_layer/cell": other}
+    ways = [passed_over(X, COUNTS, zeros=every), passed_over(X[:, ::-1], COUNTS[:, ::-1], other, zeros=every)]
+    expected = np.concatenate([ways[0][0], ways[1][0][:, ::-1]] if every else [h for _, h, _ in ways], -1)
+    close(of_keras(tmp_path, sequential(MASKING, both, given=FIXED), stored), expected)
+    close(of_keras(tmp_path, sequential(MASKING, both), stored, dim={"steps": STEPS}), expected)
+    for options, words in (({}, "runs backwards is supported for a fixed number of steps; try: dim={'steps': SIZE}"),
+                           ({"dim": {"steps": 1 << 40}}, "accepted: 1 to 1024")):
+        with pytest.raises(rnnpack.ModelError, match=words):
+            of_keras(tmp_path, sequential(MASKING, both), stored, **options)
+
+
+def test_zeros_of_steps_that_do_not_count_and_masks_of_another_number(tmp_path):
+    close(of_keras(tmp_path, sequential(MASKING, lstm_layer(zero_output_for_mask=True))), passed_over(X, COUNTS, zeros=True)[0])
+    x = np.where(COUNTS[..., None], X, np.float32(2))
+    dense = layer("Dense", "dense", ["masking"], units=INPUTS, use_bias=True, activation="linear")
+    config = sequential(layer("Masking", "masking", ["x"], mask_value=2.0), dense, lstm_layer(inputs=["dense"]))
+    pair = [weights(INPUTS, INPUTS), weights(INPUTS)]
+    write_keras(tmp_path / "m.keras", config, {**STORED, "dense": pair})
+    close(run(tmp_path / "m.keras", x), passed_over(X @ pair[0].astype(float) + pair[1], COUNTS)[0])
+
+
+def test_indices_of_zero(tmp_path):
+    table, ids = weights(9, INPUTS), np.array([[3, 1, 2, 0, 0, 0, 0], [0, 4, 5, 0, 6, 7, 8]], np.int32)
+    words = layer("Embedding", "words", ["x"], input_dim=9, output_dim=INPUTS, mask_zero=True)
+    given = layer("InputLayer", "x", batch_shape=[None, None], dtype="int32")
+    rows, counts = table[ids].astype(float), ids != 0
+    for behind, expected in ((lstm_layer(inputs=["words"], return_sequences=False), passed_over(rows, counts)[1]),
+                             (layer("GlobalAveragePooling1D", "mean", ["words"]), (rows * counts[..., None]).sum(1) / counts.sum(1)[:, None])):
+        write_keras(tmp_path / "m.keras", sequential(words, behind, given=given), {**STORED, "embedding": [table]})
+        close(run(tmp_path / "m.keras", ids), expected)
+
+
+@pytest.mark.parametrize("between, passes", [
+    ([layer("Activation", "between", ["masking"], activation="relu")], True),
+    ([layer("TimeDistributed", "between", ["masking"], layer=layer("ReLU", "relu"))], True),
+    ([layer("Add", "between", ["masking", "masking"])], True),
+    ([layer("Add", "between", ["masking", "x"])], False),
+    ([function("Add", "between", [tensor("masking"), 1.0])], False),
+    ([layer("ZeroPadding1D", "between", ["masking"], padding=[0, 0])], False),
+])
+def test_masks_follow_through_layers_as_in_keras(tmp_path, between, passes):
+    kind = between[0]["class_name"]
+    x = np.maximum(X, 0) if kind in ("Activation", "TimeDistributed") else X + 1 if len(between[0]["inbound_nodes"][0]["args"]) == 2 else X * 2 if kind == "Add" else X
+    got = of_keras(tmp_path, functional([MASKING, *between, lstm_layer(inputs=["between"])], "lstm"))
+    close(got, passed_over(x, COUNTS if passes else np.ones_like(COUNTS))[0])
+
+
+@pytest.mark.parametrize("layers, words", [
+    ([MASKING, layer("Attention", "a", ["masking", "masking"])], "layer 'a' .Attention.: a mask .of Masking or mask_zero. before it is not supported"),
+    ([MASKING, layer("Softmax", "a", ["masking"])], "a mask .of Masking or mask_zero. before it"),
+    ([MASKING, layer("TimeDistributed", "a", ["masking"], layer=layer("Softmax", "s"))], "a mask .of Masking or mask_zero. before it"),
+    ([MASKING, layer("Concatenate", "a", ["masking", "masking"], axis=1)], "masks of steps that are joined"),
+    ([layer("Masking", "a", ["x"], mask_value=[1.0])], "supported for one number"),
+    ([MASKING, lstm_layer("a", return_sequences=False, zero_output_for_mask=True)], "zero_output_for_mask of the last output"),
+    ([MASKING, lstm_layer("a", go_backwards=True)], "runs backwards is supported for a fixed number of steps"),
+    ([MASKING, layer("Bidirectional", "a", ["masking"], merge_mode="sum", layer=lstm_layer("l", (), unroll=True))], "unroll with a mask is not supported"),
+    ([MASKING, layer("RNN", "a", ["masking"], return_sequences=True, cell={"class_name": "StackedRNNCells", "config": {"cells": []}})], "before stacked cells"),
+    ([function("NotEqual", "ne", [tensor("x"), 0.0]), layer("Dense", "a", ["ne"], units=2)], "an input of it is a mask"),
+    ([function("NotEqual", "a", [tensor("x"), tensor("x")])], "it is supported for a tensor and a number"),
+    ([function("NotEqual", "ne", [tensor("x"), 0.0]), function("Any", "a", [tensor("ne")], axis=1)], "it is supported over the last axis"),
+])
+def test_masks_that_are_refused(tmp_path, layers, words):
+    stored = {"dense": DENSE, "bidirectional/forward_layer/cell": LSTM, "bidirectional/backward_layer/cell": LSTM}
+    given = FIXED if "unroll" in words else INPUT
+    write_keras(tmp_path / "m.keras", functional(layers, "a", given=given), {**STORED, **stored})
+    with pytest.raises(rnnpack.ModelError, match=words):
+        rnnpack.from_keras(tmp_path / "m.keras")
+
+
+def test_sizes_of_compile_are_those_of_the_file(tmp_path):
+    write_keras(tmp_path / "m.keras", sequential(MASKING, lstm_layer()), STORED)
+    model = rnnpack.compile(tmp_path / "m.keras", dim={"steps": STEPS})
+    close(model.session(batch=3).run(X), passed_over(X, COUNTS)[0])
+    with pytest.raises(rnnpack.UsageError, match="no input has a dimension 'other'"):
+        rnnpack.compile(tmp_path / "m.keras", dim={"steps": STEPS, "other": 2})
+
+
+def test_descriptions_that_keras_does_not_write(tmp_path):
+    both = layer("Bidirectional", "both", ["masking"], call={"mask": tensor("any")}, layer=lstm_layer("inner", ()), merge_mode="concat")
+    nodes = [MASKING, function("NotEqual", "ne", [tensor("x"), 0.0]), function("Any", "any", [tensor("ne")], axis=-1, keepdims=False), both,
+             layer("GlobalAveragePooling1D", "mean", ["both"])]
+    stored = {"bidirectional/forward_layer/cell": LSTM, "bidirectional/backward_layer/cell": LSTM}
+    write_keras(tmp_path / "m.keras", functional(nodes, "mean", given=FIXED), stored)
+    assert refusals_of_changes(tmp_path / "m.keras") > 200

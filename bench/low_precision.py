@@ -3,8 +3,8 @@
 ONNX Runtime, oneDNN and ncnn, one thread; int8 on two as well. Layers of Deep Speech 2 (20 rows) beside PyTorch in f32 and bf16, too, whose
 bf16 LSTM is oneDNN's.
 
-One row where none are named, weights drawn at random. Every side runs in this process, its outputs are compared first (signal over error, beside the same
-layer in f32), then all take turns. ONNX Runtime's int8 is quantize_dynamic of the same file: it has that for LSTM alone; oneDNN and ncnn
+One row where none are named, weights drawn at random. Every side runs in this process, its outputs are compared first (signal over error,
+beside the same layer in f32), then all take turns. ONNX Runtime's int8 is quantize_dynamic of the same file: it has that for LSTM alone; oneDNN and ncnn
 quantise the same weights (low_precision_peers.py), and each has one form of GRU. `step`: a call is one step and goes on from the last;
 `sequence`: a call is 100 steps from zeros. Exit status 1 when an output of ours is wrong; a peer's that is far off is not timed.
 SPDX-License-Identifier: Apache-2.0
@@ -83,6 +83,7 @@ class Row:
 
 
 TENTH, DIAGONAL, SCATTERED, SINGLE = "a tenth in 16x4", "16 diagonal blocks", "4.94 % in 4x4", "a tenth one by one"
+DEEP_SPEECH_2 = Row("LSTM", 800, 60, rows=20)
 ROWS = (
     Row("LSTM", 256, 1), Row("GRU", 256, 1),
     *(Row("LSTM", hidden, SEQUENCE) for hidden in (64, 256, 512, 1024)),
@@ -90,7 +91,7 @@ ROWS = (
     Row("LSTM", 512, SEQUENCE, TENTH), Row("GRU", 1024, SEQUENCE, TENTH),
     Row("GRU", 1024, SEQUENCE, DIAGONAL), Row("GRU", 1024, SEQUENCE, SCATTERED),
     Row("LSTM", 512, SEQUENCE, SINGLE), Row("LSTM", 1024, SEQUENCE, SINGLE),
-    Row("LSTM", 800, 60, rows=20), Row("GRU", 800, 60, rows=20),
+    DEEP_SPEECH_2, Row("GRU", 800, 60, rows=20),
     Row("GRU", 256, 1, resets_first=True), *(Row("GRU", hidden, SEQUENCE, resets_first=True) for hidden in (64, 256, 512, 1024)),
 )
 # Row, ours, of whom, at most so much of it.
@@ -100,8 +101,8 @@ GOALS = (
     ("sequence LSTM 1024", "int8", "onnxruntime int8", 0.75), ("sequence LSTM 1024", "int4", "onnxruntime int8", 0.45),
     *((f"sequence GRU {hidden}", "int8", "ncnn int8", 0.5) for hidden in (64, 256, 512, 1024)),
     *((f"sequence GRU {hidden}, resets first", "int8", "oneDNN int8", 0.5) for hidden in (64, 256, 512, 1024)),
-    ("sequence LSTM 800, 60 steps of 20 rows", "int8", "onnxruntime", 0.12), ("sequence LSTM 800, 60 steps of 20 rows", "bf16 products", "onnxruntime", 0.3),
-    ("sequence LSTM 800, 60 steps of 20 rows", "bf16 products", "PyTorch bf16", 1.0),
+    (DEEP_SPEECH_2.name, "int8", "onnxruntime", 0.12), (DEEP_SPEECH_2.name, "bf16 products", "onnxruntime", 0.3),
+    (DEEP_SPEECH_2.name, "bf16 products", "PyTorch bf16", 1.0),
     *((f"sequence {cell} {hidden}", "bf16 products", "bf16", 1.0) for cell in GATES for hidden in (64, 256, 512, 1024)),
     *((f"sequence {cell} {hidden}", kind, "f32", 0.55) for cell in GATES for hidden in (256, 512, 1024) for kind in ("f16", "bf16")),
     *((f"sequence {layer}, {TENTH}", kind, "f32", goal) for layer in ("LSTM 512", "GRU 1024")

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -50,7 +49,17 @@ class OneDnn:
         return np.array(taken.ns) / taken.calls, taken.calls
 
 
-class Torch:
+class _Timed:
+    """A call through Python."""
+
+    _run: Callable[[], object]
+
+    def time(self, seconds: float, calls: int) -> tuple[np.ndarray, int]:
+        taken = sample(self._run, seconds, calls)
+        return np.array(taken.ns) / taken.calls, taken.calls
+
+
+class Torch(_Timed):
     """torch.lstm and torch.gru, without a module around them; x lies in their type already. From zeros in each call."""
 
     def __init__(self, cell: str, weights: dict[str, np.ndarray], x: np.ndarray, kind: str) -> None:
@@ -64,15 +73,12 @@ class Torch:
         zero = tensor(np.zeros((1, x.shape[1], weights["R"].shape[2]), np.float32))
         state = (zero, zero.clone()) if cell == "LSTM" else zero
         operator, given = framework.lstm if cell == "LSTM" else framework.gru, tensor(x)
-        self._run: Callable[[], Any] = lambda: operator(given, state, parts, True, 1, 0.0, False, False, False)
-        self.outputs = {"y": self._run()[0].float().numpy()}
-
-    def time(self, seconds: float, calls: int) -> tuple[np.ndarray, int]:
-        taken = sample(self._run, seconds, calls)
-        return np.array(taken.ns) / taken.calls, taken.calls
+        run = lambda: operator(given, state, parts, True, 1, 0.0, False, False, False)  # noqa: E731
+        self._run = run
+        self.outputs = {"y": run()[0].float().numpy()}
 
 
-class Ncnn:
+class Ncnn(_Timed):
     """Through Python: an extractor a call, as for every call of it."""
 
     def __init__(self, cell: str, weights: dict[str, np.ndarray], x: np.ndarray, folder: Path) -> None:
@@ -89,17 +95,13 @@ class Ncnn:
         if self._net.load_param(str(param)) or self._net.load_model(str(bin_)):
             raise RuntimeError("ncnn refused the model")
         self._x = framework.Mat(np.ascontiguousarray(x[:, 0, :])).clone()
-        self._run: Callable[[], object] = self._extract
+        self._run = self._extract
         self.outputs = {"y": np.array(self._extract())}
 
     def _extract(self) -> object:
         extractor = self._net.create_extractor()
         extractor.input("x", self._x)
         return extractor.extract("y")[1]
-
-    def time(self, seconds: float, calls: int) -> tuple[np.ndarray, int]:
-        taken = sample(self._run, seconds, calls)
-        return np.array(taken.ns) / taken.calls, taken.calls
 
 
 def write_ncnn(cell: str, weights: dict[str, np.ndarray], path: Path) -> None:

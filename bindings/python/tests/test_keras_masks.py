@@ -151,6 +151,8 @@ def test_masks_follow_through_layers_as_in_keras(tmp_path, between, passes):
     ([MASKING, layer("Bidirectional", "a", ["masking"], merge_mode="sum", layer=lstm_layer("l", (), unroll=True))], "unroll with a mask is not supported"),
     ([MASKING, layer("RNN", "a", ["masking"], return_sequences=True, cell={"class_name": "StackedRNNCells", "config": {"cells": []}})], "before stacked cells"),
     ([function("NotEqual", "ne", [tensor("x"), 0.0]), layer("Dense", "a", ["ne"], units=2)], "an input of it is a mask"),
+    ([function("NotEqual", "ne", [tensor("x"), 0.0]), function("LogicalOr", "a", [tensor("ne"), tensor("x")])], "an input of it is a mask, or is none"),
+    ([function("NotEqual", "ne", [tensor("x"), 0.0]), function("Any", "a", [tensor("ne"), tensor("ne")], axis=-1)], "it is supported over the last axis"),
     ([function("NotEqual", "a", [tensor("x"), tensor("x")])], "it is supported for a tensor and a number"),
     ([function("NotEqual", "ne", [tensor("x"), 0.0]), function("Any", "a", [tensor("ne")], axis=1)], "it is supported over the last axis"),
 ])

@@ -9,6 +9,10 @@ from ._errors import ModelError
 from ._layers import Array
 
 
+MERGES = {"Add": "Add", "Multiply": "Mul", "Maximum": "Max", "Minimum": "Min", "Subtract": "Sub", "Average": "Mean", "Concatenate": "Concat"}
+SAME = ("Dropout", "SpatialDropout1D", "SpatialDropout2D", "GaussianNoise", "GaussianDropout", "ActivityRegularization", "Identity")
+
+
 @dataclass
 class KerasLayer:
     kind: str

@@ -9,15 +9,13 @@ import numpy as np
 
 from ._keras_attention import ATTENTION
 from ._keras_convs import CONVS
-from ._keras_layer import KerasLayer
+from ._keras_layer import MERGES, SAME, KerasLayer
 from ._keras_masks import MASKS, masking, masks_behind, mean_of_counted, not_equal, with_mask
 from ._layers import Layers, Recurrent, Value, broadcast
 
-MERGES = {"Add": "Add", "Multiply": "Mul", "Maximum": "Max", "Minimum": "Min", "Subtract": "Sub", "Average": "Mean", "Concatenate": "Concat"}
 # Functions that do as a layer with their name and settings does.
 _ACTIVATIONS = ("Relu", "Sigmoid", "Tanh", "Silu", "Softplus", "Softsign")
 FUNCTIONS = ("Add", "Multiply", "Maximum", "Minimum", "Subtract", "Concatenate", "Softmax", "GetItem", *MASKS, *_ACTIVATIONS)
-_SAME = ("Dropout", "SpatialDropout1D", "SpatialDropout2D", "GaussianNoise", "GaussianDropout", "ActivityRegularization", "Identity")
 _BOTH = ("units", "activation", "recurrent_activation", "use_bias", "reset_after", "return_sequences", "return_state", "unroll")  # of two directions
 _KINDS = {"LSTM": "lstm", "GRU": "gru", "SimpleRNN": "rnn", "LSTMCell": "lstm", "GRUCell": "gru", "SimpleRNNCell": "rnn"}
 
@@ -32,14 +30,15 @@ def add_layer(layers: Layers, layer: KerasLayer) -> List[Value]:
         raise layer.unsupported("it is called with more than tensors; accepted: tensors")
     if len(inputs) > 1 and layer.kind not in (*MERGES, *MASKS, *ATTENTION, "LSTM", "GRU", "SimpleRNN"):
         raise layer.unsupported(f"it has {len(inputs)} inputs; accepted: one")
-    if any(one.is_mask for one in inputs) != (layer.kind in MASKS and layer.kind != "NotEqual"):
-        raise layer.unsupported("an input of it is a mask; accepted: where Keras puts them")
+    takes_masks = layer.kind in MASKS and layer.kind != "NotEqual"
+    if any(one.is_mask != takes_masks for one in inputs):
+        raise layer.unsupported("an input of it is a mask, or is none; accepted: where Keras puts masks")
     inputs = with_mask(layer, inputs)
     if layer.kind in MASKS:
         made = [MASKS[layer.kind](layers, layer, layer.operands)]
     elif layer.kind in MERGES:
         made = [_merge(layers, layer, inputs)]
-    elif layer.kind in _SAME:
+    elif layer.kind in SAME:
         made = [inputs[0]]
     elif layer.kind in _RECURRENT:
         made = _RECURRENT[layer.kind](layers, layer, inputs)
@@ -48,7 +47,7 @@ def add_layer(layers: Layers, layer: KerasLayer) -> List[Value]:
     elif layer.kind in _PLAIN:
         made = [_PLAIN[layer.kind](layers, layer, inputs[0])]
     else:
-        accepted = sorted([*MERGES, *_SAME, *_RECURRENT, *ATTENTION, *_PLAIN])
+        accepted = sorted([*MERGES, *SAME, *_RECURRENT, *ATTENTION, *_PLAIN])
         raise layer.unsupported(f"this class is not supported; accepted: {', '.join(accepted)}. Keras' own export may do: "
                                 "model.export('m.onnx', format='onnx')")
     if layer.weights:
@@ -219,7 +218,7 @@ def _rescaling(layers: Layers, layer: KerasLayer, x: Value) -> Value:
 def _time_distributed(layers: Layers, layer: KerasLayer, x: Value) -> Value:
     inner = layer.get("layer", {})
     kind = str(inner.get("class_name")).split(">")[-1]
-    each = kind in ("Dense", "Activation", "ReLU", "LeakyReLU", "Softmax", "LayerNormalization", "BatchNormalization", *_SAME)
+    each = kind in ("Dense", "Activation", "ReLU", "LeakyReLU", "Softmax", "LayerNormalization", "BatchNormalization", *SAME)
     if not each and kind not in _OF_PLACES:
         raise layer.unsupported(f"around '{kind}' it is not supported; accepted: layers of single steps, as Dense and Conv2D")
     if kind == "Softmax" and inner.get("config", {}).get("axis", -1) != -1:

@@ -6,23 +6,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Callable, Dict, List, Sequence
 
-from ._keras_layer import KerasLayer
+from ._graph import BOOL, FLOAT
+from ._keras_layer import MERGES, SAME, KerasLayer
 from ._layers import Layers, Value
 
-_BOOL, _FLOAT = 9, 1
-_READS = ("LSTM", "GRU", "SimpleRNN", "RNN", "Bidirectional", "GlobalAveragePooling1D")
+_RECURRENT = ("LSTM", "GRU", "SimpleRNN", "RNN", "Bidirectional")
+_READS = (*_RECURRENT, "GlobalAveragePooling1D")
 _IGNORES = ("BatchNormalization", "TimeDistributed")  # what they are given
-_PASSES = ("Activation", "ActivityRegularization", "BatchNormalization", "Dense", "Dropout", "ELU", "GaussianDropout", "GaussianNoise", "GroupNormalization",
-           "Identity", "LayerNormalization", "LeakyReLU", "PReLU", "ReLU", "Rescaling", "SpatialDropout1D", "SpatialDropout2D", "TimeDistributed")
+_PASSES = (*SAME, "Activation", "BatchNormalization", "Dense", "ELU", "GroupNormalization", "LayerNormalization", "LeakyReLU", "PReLU", "ReLU",
+           "Rescaling", "TimeDistributed")
 _REFUSES = ("Softmax", "Attention", "AdditiveAttention", "MultiHeadAttention")
-_JOINS = ("Add", "Multiply", "Maximum", "Minimum", "Subtract", "Average", "Concatenate")
 
 
 def not_equal(layers: Layers, title: str, x: Value, number: float) -> Value:
-    floats = layers.graph.node("Cast", [x.name], title + ".numbers", to=_FLOAT)
+    floats = layers.graph.node("Cast", [x.name], title + ".numbers", to=FLOAT)
     equal = layers.graph.node("Equal", [floats, layers.graph.constant(title + ".number", number)], title + ".equal")
     other = layers.graph.node("Not", [equal], title + ".other")
-    return Value(layers.graph.node("Cast", [other], title, to=_FLOAT), x.shape, is_mask=True)
+    return Value(layers.graph.node("Cast", [other], title, to=FLOAT), x.shape, is_mask=True)
 
 
 def any_of_features(layers: Layers, title: str, mask: Value) -> Value:
@@ -30,10 +30,9 @@ def any_of_features(layers: Layers, title: str, mask: Value) -> Value:
     return Value(name, mask.shape[:-1], is_mask=True)
 
 
-def where_counts(layers: Layers, title: str, x: Value, mask: str) -> Value:
+def where_counts(layers: Layers, title: str, x: Value, column: str) -> Value:
     """x, and 0 in steps that do not count."""
-    column = layers.graph.node("Unsqueeze", [mask, layers.ints(title + ".last", [-1])], title + ".column")
-    chosen = layers.graph.node("Cast", [column], title + ".counts", to=_BOOL)
+    chosen = layers.graph.node("Cast", [column], title + ".counts", to=BOOL)
     return layers.made("Where", [chosen, x.name, layers.graph.constant(title + ".zero", 0.0)], title, x.shape)
 
 
@@ -42,15 +41,15 @@ def masking(layers: Layers, layer: KerasLayer, x: Value) -> Value:
     if isinstance(number, bool) or not isinstance(number, (int, float)) or len(x.shape) != 3:
         raise layer.unsupported("it is supported for one number and an input [batch, steps, features]")
     mask = any_of_features(layers, layer.name + ".mask", not_equal(layers, layer.name + ".other", x, float(number)))
-    y = x if number == 0 else where_counts(layers, layer.name, x, mask.name)
+    y = x if number == 0 else where_counts(layers, layer.name, x, layers.column(layer.name, mask.name))
     return replace(y, mask=mask.name)
 
 
 def mean_of_counted(layers: Layers, layer: KerasLayer, x: Value) -> Value:
     """GlobalAveragePooling1D."""
     axes, keep = layers.ints(layer.name + ".axes", [1]), int(bool(layer.get("keepdims", False)))
-    kept = where_counts(layers, layer.name + ".kept", x, x.mask)
-    column = layers.graph.node("Unsqueeze", [x.mask, layers.ints(layer.name + ".at", [-1])], layer.name + ".mask")
+    column = layers.column(layer.name, x.mask)
+    kept = where_counts(layers, layer.name + ".kept", x, column)
     sums = [layers.graph.node("ReduceSum", [one, axes], layer.name + ".sum", keepdims=keep) for one in (kept.name, column)]
     return layers.made("Div", sums, layer.name, (x.shape[0], *([1] if keep else []), x.features))
 
@@ -62,7 +61,7 @@ def _not_equal(layers: Layers, layer: KerasLayer, operands: Sequence[Any]) -> Va
 
 
 def _any(layers: Layers, layer: KerasLayer, operands: Sequence[Any]) -> Value:
-    if layer.get("axis") not in (-1, [-1], len(operands[0].shape) - 1) or layer.get("keepdims", False):
+    if len(operands) != 1 or layer.get("axis") not in (-1, [-1], len(operands[0].shape) - 1) or layer.get("keepdims", False):
         raise layer.unsupported("it is supported over the last axis")
     return any_of_features(layers, layer.name, operands[0])
 
@@ -96,12 +95,12 @@ def masks_behind(layers: Layers, layer: KerasLayer, inputs: Sequence[Value], mad
     if not any(one.mask for one in inputs) or layer.is_function:
         return [replace(one, mask="") for one in made]
     mask = inputs[0].mask
-    if layer.kind in _JOINS:
+    if layer.kind in MERGES:
         masks = list(dict.fromkeys(one.mask for one in inputs))
         if layer.kind == "Concatenate" and any(masks) and int(layer.get("axis", -1)) % len(inputs[0].shape) == 1:
             raise layer.unsupported("masks of steps that are joined are not supported")
         mask = "" if "" in masks else masks[0] if len(masks) == 1 else layers.graph.node("Max", masks, layer.name + ".mask")
-    elif layer.kind in ("LSTM", "GRU", "SimpleRNN", "RNN", "Bidirectional"):
+    elif layer.kind in _RECURRENT:
         settings = layer.get("layer", {}).get("config", {}) if layer.kind == "Bidirectional" else layer.settings
         mask = mask if settings.get("return_sequences", False) else ""
     elif layer.kind not in _PASSES:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._errors import ModelError
-from ._graph import Graph, Size
+from ._graph import BOOL, Graph, Size
 
 Array = npt.NDArray[Any]
 HARD_SLOPE, OLD_HARD_SLOPE = 1 / 6, 0.2  # of hard_sigmoid, whose middle is 0.5: of Keras 3, and before
@@ -180,6 +180,10 @@ class Layers:
         y = self.graph.node(op, [inner, *inputs], title, **attributes)
         return self.made("Transpose", [y], title + ".steps", shape, perm=[0, *range(2, last + 1), 1])
 
+    def column(self, title: str, mask: str) -> str:
+        """A mask beside features: [batch, steps, 1]."""
+        return self.graph.node("Unsqueeze", [mask, self.ints(title + ".last", [-1])], title + ".mask_column")
+
     def part(self, title: str, x: Value, axis: int, start: Optional[int], stop: Optional[int], step: int = 1) -> Value:
         """x[start:stop:step] of one axis."""
         size = x.shape[axis]
@@ -241,7 +245,6 @@ class Layers:
                 last.append(self.made("Gather", [state, self.ints(title + ".direction", direction)], title + ".last", (x.shape[0], hidden), axis=0))
         return y, last
 
-
     def _layer(self, title: str, features: int, layers: Sequence[Recurrent]) -> Tuple[str, List[str], Dict[str, Any]]:
         """Its operator, W, R and B, and its attributes but the direction."""
         kind = layers[0].kind
@@ -268,8 +271,7 @@ class Layers:
         start = self.graph.node("ConstantOfShape", [self.graph.node("Concat", [batch, units], title + ".state", axis=0)], title + ".zeros")
         starts = [*([s.name for s in states] or [start] * (step.count - step.held)), *([start] if step.held else [])]
         by_step = self.graph.node("Transpose", [x.name], title + ".by_step", perm=[1, 0, 2])
-        column = self.graph.node("Unsqueeze", [x.mask, self.ints(title + ".last", [-1])], title + ".mask_column")
-        mask = self.graph.node("Transpose", [column], title + ".mask_by_step", perm=[1, 0, 2])
+        mask = self.graph.node("Transpose", [self.column(title, x.mask)], title + ".mask_by_step", perm=[1, 0, 2])
         steps = x.shape[1]
         if self.unrolled and isinstance(steps, int):
             if not 0 < steps <= MOST_UNROLLED:
@@ -313,7 +315,7 @@ class _MaskedStep:
 
     def add(self, graph: Graph, before: Sequence[str], x: str, counts: str) -> Tuple[List[str], str]:
         title, own = self._title, before[:self.count - self.held]
-        chosen = graph.node("Cast", [counts], title + ".chosen", to=9)  # bool
+        chosen = graph.node("Cast", [counts], title + ".chosen", to=BOOL)
         inner = [graph.node("Unsqueeze", [name, self.first], title + ".step") for name in (x, *own)]
         made = [graph.unused(f"{title}.{name}") for name in ("Y", "h", "c")[:len(own) + 1]]
         graph.node_to(self._op, [inner[0], *self._weights, "", *inner[1:]], made, title, {**self._attributes, "direction": "forward"})

@@ -144,6 +144,7 @@ Graph compile_graph(const OnnxModel &model, const CompileOptions &options) {
   const bool winograd = options.winograd && has_fast_blocks(options.target);
   Graph graph = Prepared(model, {options.states, {float_weights, winograd}}).import();
   note_evident_states(&graph);
+  graph.notes.insert(graph.notes.end(), model.notes.begin(), model.notes.end());
   for (const std::string &name : model.unread)
     graph.notes.push_back("input " + quote(name) + ": no output needs it, so the blob has no such input");
   return graph;

@@ -10,7 +10,7 @@ import onnx
 
 
 class Folder:
-    """Cases NAME.onnx, NAME.npz (inputs by the names of the ONNX file; outputs as out0, out1...) and one cases.json."""
+    """Cases NAME.onnx or NAME.tflite, NAME.npz (inputs by the names of the ONNX file; outputs as out0, out1...) and one cases.json."""
 
     def __init__(self, path):
         self.path = pathlib.Path(path)
@@ -25,7 +25,10 @@ class Folder:
         constants = {c.name for c in model.graph.initializer}
         names = [i.name for i in model.graph.input if i.name not in constants]
         assert len(names) <= len(inputs), f"{name}: {names} of {len(inputs)} inputs"
-        arrays = dict(zip(names, inputs))
+        self.add_named(name, kind, exporter, dict(zip(names, inputs)), outputs)
+
+    def add_named(self, name, kind, exporter, arrays, outputs):
+        arrays = dict(arrays)
         arrays.update({f"out{i}": np.asarray(value) for i, value in enumerate(outputs)})
         np.savez(self.path / f"{name}.npz", **arrays)
         self.cases.append({"name": name, "kind": kind, "exporter": exporter})

@@ -19,8 +19,9 @@ import numpy as np
 TOLERANCE = 2e-5
 LOOSE = 2e-2  # of files whose own numbers have eleven bits
 LEAST_DECIBELS = 20  # of quantized files: signal to noise beside onnxruntime, whose integers may round the other way
-QUANTISED = ("dynamic_int8", "static_qdq")
+QUANTISED = ("dynamic_int8", "static_qdq", "tflite_int8")
 READERS = ("keras_file", "h5_file")
+LITE = ("tflite_f32", "tflite_f16", "tflite_int8")
 CHECK_FAILED = 4
 
 
@@ -113,7 +114,7 @@ def decibels(results, expected, names):
 def proposed_flags(message, model, arrays):
     """The first flags that a message proposes; SIZE is what the example has there, as a user would fill it in."""
     dims = {}
-    for value in model.graph.input:
+    for value in model.graph.input if model else ():
         for axis, dim in enumerate(value.type.tensor_type.shape.dim):
             if dim.dim_param and value.name in arrays:
                 dims[dim.dim_param] = arrays[value.name].shape[axis]
@@ -125,7 +126,7 @@ def proposed_flags(message, model, arrays):
                 flags += [option, f"{name}={','.join(sizes)}"]
             else:
                 flags += [option, f"{name}={dims.get(name, value) if value == 'SIZE' else value}"]
-    for name, axis in re.findall(r"input '(\S+)' has \d+ elements along axis (\d+); accepted: a multiple", message):
+    for name, axis in [] if model is None else re.findall(r"input '(\S+)' has \d+ elements along axis (\d+); accepted: a multiple", message):
         dim = next(v for v in model.graph.input if v.name == name).type.tensor_type.shape.dim[int(axis)].dim_param
         flags += ["--dim", f"{dim}={dims[dim]}"]  # a size that makes no whole steps is compiled for alone
     return flags
@@ -153,14 +154,24 @@ def close_enough(case, results, expected, names, half):
     return f"differs by {worst}" if worst is None or worst > (LOOSE if half else TOLERANCE) else None
 
 
+def file_of(folder, case):
+    return folder / f"{case['name']}.{'tflite' if case['exporter'] in LITE else 'onnx'}"
+
+
 def compile_and_compare(tool, folder, case, flags, work):
-    name, path = case["name"], folder / f"{case['name']}.onnx"
+    name, path = case["name"], file_of(folder, case)
     done = tool("compile", path, "-o", work / "m.rnnp", *flags)
     if done.returncode:
         if done.returncode < 0:
             return "wrong", f"the tool ended by signal {-done.returncode}"
         return "wrong" if done.returncode == CHECK_FAILED else "refused", done.stderr.strip()
     arrays, outputs = inputs_of(folder, name)
+    if case["exporter"] in LITE:
+        results = run_blob(tool, work / "m.rnnp", arrays, work)
+        if isinstance(results, str):
+            return "not run", results
+        wrong = close_enough(case, results, outputs, list(results), half=False)
+        return ("wrong", f"{wrong} from the interpreter") if wrong else ("right", "")
     from onnx import load
     graph = load(path, load_external_data=False).graph
     names = [o.name for o in graph.output]
@@ -194,7 +205,8 @@ def examine(tool, folder, case, work):
     flags = []
     if result in ("refused", "not run"):
         from onnx import load
-        flags = proposed_flags(message, load(folder / f"{case['name']}.onnx", load_external_data=False), inputs_of(folder, case["name"])[0])
+        model = None if case["exporter"] in LITE else load(file_of(folder, case), load_external_data=False)
+        flags = proposed_flags(message, model, inputs_of(folder, case["name"])[0])
     if not flags:
         return {"result": result, "message": message, "flags": ""}
     after, second = compile_and_compare(tool, folder, case, flags, work)
@@ -202,7 +214,8 @@ def examine(tool, folder, case, work):
 
 
 EXPORTERS = {"script": "PyTorch, TorchScript", "dynamo": "PyTorch, dynamo", "keras": "Keras, tf2onnx", "keras_file": "Keras, .keras",
-             "h5_file": "Keras, .h5", "dynamic_int8": "onnxruntime, quantize_dynamic", "static_qdq": "onnxruntime, quantize_static"}
+             "h5_file": "Keras, .h5", "tflite_f32": "TensorFlow Lite", "tflite_f16": "TensorFlow Lite, f16 weights",
+             "tflite_int8": "TensorFlow Lite, int8 weights", "dynamic_int8": "onnxruntime, quantize_dynamic", "static_qdq": "onnxruntime, quantize_static"}
 
 
 def verdict(row):
@@ -222,9 +235,9 @@ def table(rows):
 
 def counts(rows):
     lines = ["| exporter | exports | right | right with the option proposed | refused | wrong | not exported |", "|---|--:|--:|--:|--:|--:|--:|"]
-    exporters = [exporter for exporter in EXPORTERS if exporter not in READERS]
+    exporters = [exporter for exporter in EXPORTERS if exporter not in READERS + LITE]
     for title, which in [*((EXPORTERS[e], [e]) for e in exporters), ("exporters together", exporters),
-                         *((EXPORTERS[e], [e]) for e in READERS)]:
+                         *((EXPORTERS[e], [e]) for e in READERS + LITE)]:
         of = [r for r in rows if r["exporter"] in which]
         made = [r for r in of if r["result"] != "not exported"]
         right, all_right = sum(r["result"] == "right" for r in of), sum(verdict(r) == "right" for r in of)

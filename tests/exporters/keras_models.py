@@ -1,6 +1,7 @@
 """Exports Keras models as a user would, by model.export(format="onnx") (tf2onnx): keras_models.py FOLDER [NAME...].
 
-Each is also saved as .keras and .h5, which the Python package (on PYTHONPATH) reads without TensorFlow.
+Each is also saved as .keras and .h5, which the Python package (on PYTHONPATH) reads without TensorFlow, and converted to TensorFlow
+Lite with weights of f32, of f16 and of int8 ("dynamic range"), for one row, beside which stands what its interpreter gives.
 SPDX-License-Identifier: Apache-2.0
 """
 import itertools
@@ -144,6 +145,40 @@ def add_files(folder, name, model, inputs, outputs):
             folder.refused(title, "Keras", f"{ending}_file", error)
 
 
+def tensorflow_lite(model, inputs, kind):
+    from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
+    function = tf.function(lambda *args: model(args[0] if len(args) == 1 else list(args)))
+    concrete = function.get_concrete_function(*(tf.TensorSpec(x.shape, x.dtype, name=f"x{i}") for i, x in enumerate(inputs)))
+    converter = tf.lite.TFLiteConverter.from_concrete_functions([convert_variables_to_constants_v2(concrete, lower_control_flow=False)])
+    if kind != "tflite_f32":
+        converter.optimizations = [tf.lite.Optimize.DEFAULT]
+    if kind == "tflite_f16":
+        converter.target_spec.supported_types = [tf.float16]
+    return converter.convert()
+
+
+def interpreted(content, inputs):
+    interpreter = tf.lite.Interpreter(model_content=content, experimental_op_resolver_type=tf.lite.experimental.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES)
+    interpreter.allocate_tensors()
+    for i, x in enumerate(inputs):
+        place = next(d["index"] for d in interpreter.get_input_details() if d["name"].split(":")[0] == f"x{i}")
+        interpreter.set_tensor(place, x)
+    interpreter.invoke()
+    return [interpreter.get_tensor(d["index"]) for d in interpreter.get_output_details()]
+
+
+def add_lite_files(folder, name, model, inputs):
+    one_row = [x[:1] for x in inputs]
+    for kind in ("tflite_f32", "tflite_f16", "tflite_int8"):
+        title = f"{name}.{kind}"
+        try:
+            content = tensorflow_lite(model, one_row, kind)
+            (folder.path / f"{title}.tflite").write_bytes(content)
+            folder.add_named(title, "Keras", kind, {f"x{i}": x for i, x in enumerate(one_row)}, interpreted(content, one_row))
+        except Exception as error:  # noqa: BLE001
+            folder.failed(title, "Keras", kind, error)
+
+
 def main():
     keras.utils.set_random_seed(1)
     random = np.random.default_rng(1)
@@ -160,6 +195,7 @@ def main():
             expected = model(inputs[0] if len(inputs) == 1 else inputs)
             outputs = [np.asarray(e) for e in tf.nest.flatten(expected)]
             add_files(folder, name, model, inputs, outputs)
+            add_lite_files(folder, name, model, inputs)
             model.export(str(folder.model_path(title)), format="onnx", verbose=False)
             folder.add(title, "Keras", "keras", inputs, outputs)
         except Exception as error:  # noqa: BLE001: what an exporter cannot do is a row of the table

@@ -180,6 +180,18 @@ TEST(JsonFiles, StateDictsTellTheirLayersByName) {
   EXPECT_LT(largest_difference(outputs_of("{" + torch_lstm(net, "net.") + "}", x), net.lstm(x)), 1e-6);
 }
 
+TEST(JsonFiles, StateDictsRefuseWhatTheyDoNotTell) {
+  const std::string lstm = torch_lstm(SmallNet(4), "");
+  const auto notes = compiled_of("{" + lstm + "}").graph.notes;
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_NE(notes[0].find("no activation, stride or dilation"), std::string::npos) << notes[0];
+  EXPECT_NE(refusal_of_file("{" + lstm + ", \"rec.weight_hr_l0\": [[1, 2, 3]]}").find("'rec.weight_hr_l0' is of no layer"),
+            std::string::npos);
+  const std::string before = "{\"a.weight\": [[1], [2]], \"a.bias\": [0, 0], \"b.weight\": ";
+  EXPECT_NE(refusal_of_file(before + "[0.5, 0.25]}").find("the slopes of a PReLU or the scale of a norm"), std::string::npos);
+  EXPECT_LT(largest_difference(outputs_of(before + "[0.25]}", {1, -1}), {1, 2, -0.25, -0.5}), 1e-6);
+}
+
 TEST(JsonFiles, RefusalsNameThePlace) {
   const SmallNet net(4);
   const std::string good = net.rtneural("lstm", 4);
@@ -195,6 +207,9 @@ TEST(JsonFiles, RefusalsNameThePlace) {
   refused(SmallNet(3).rtneural("gru", 3), "layers[0].weights[2]: two rows are expected");
   refused(SmallNet(4).rtneural("gru", 4), "layers[0].weights[2]: two rows are expected");
   refused(SmallNet(3).rtneural("lstm", 3), "layers[0]: its kernel has shape [1, 9]; expected: [1, 12]");
+  std::string leaky = good;
+  leaky.replace(leaky.find("\"activation\": \"\""), 16, "\"activation\": \"leaky_relu\"");
+  refused(leaky, "layers[1].activation: the activation 'leaky_relu' is not supported");
   std::string wide = good;
   wide.replace(wide.find("null, 3]"), 8, "null, 4]");
   refused(wide, "layers[0].shape[2]: it is 4, and the weights make 3");

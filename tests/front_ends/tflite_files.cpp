@@ -1,6 +1,7 @@
 // tflite_files.cpp -- Contract: tflite_files.h. SPDX-License-Identifier: Apache-2.0
 #include "tflite_files.h"
 
+#include <cmath>
 #include <random>
 
 namespace rnnp::testing_support {
@@ -55,21 +56,35 @@ std::string lstm_file(const LstmWeights &w, bool peepholes, bool coupled) {
 
 namespace {
 
+Ints as_ints(const Floats &values, float scale) {
+  Ints out;
+  for (const float v : values) out.push_back(static_cast<int>(std::lround(v / scale)));
+  return out;
+}
+
 // The body's tensors are those that a converter writes: list pieces before, at and behind the step.
-void gru_body(TfliteWriter *file, const GruWeights &weights) {
+void gru_body(TfliteWriter *file, const GruWeights &weights, const GruLoop &how) {
   file->begin_graph();
+  const int rows = how.keeps_last ? 1 : kSteps;
   const int i = file->tensor("i", {}, TfliteType::kInt32), t = file->tensor("t", {}, TfliteType::kInt32),
-            list = file->tensor("list", {kSteps, 1, kUnits}), h = file->tensor("h", {1, kUnits}),
+            list = file->tensor("list", {rows, 1, kUnits}), h = file->tensor("h", {1, kUnits}),
             x = file->tensor("x", {kSteps, 1, kInputs});
+  std::vector<int32_t> inputs = {i, t, list, h, x};
+  const auto matrix = [&](int columns, const Floats &values) {
+    const std::vector<int32_t> shape = {3 * kUnits, columns};
+    if (how.type == TfliteType::kInt8) return file->int8s(shape, as_ints(values, how.scale), {{how.scale}});
+    if (how.type == TfliteType::kFloat32) return file->floats(shape, values);
+    inputs.push_back(file->tensor("matrix", shape));
+    return inputs.back();
+  };
   const int one = file->ints({1}, true), ni = file->tensor("ni", {}, TfliteType::kInt32),
             nt = file->tensor("nt", {}, TfliteType::kInt32);
   file->op(Code::kAdd, {i, one}, {ni});
   file->op(Code::kAdd, {t, one}, {nt});
   const int xt = file->tensor("xt", {1, kInputs}), a = file->tensor("a", {1, 3 * kUnits}), b = file->tensor("b", {1, 3 * kUnits});
   file->op(Code::kGather, {x, t}, {xt});
-  file->op(Code::kFullyConnected, {xt, file->floats({3 * kUnits, kInputs}, weights.w), file->floats({3 * kUnits}, weights.bw)},
-           {a});
-  file->op(Code::kFullyConnected, {h, file->floats({3 * kUnits, kUnits}, weights.r), file->floats({3 * kUnits}, weights.br)}, {b});
+  file->op(Code::kFullyConnected, {xt, matrix(kInputs, weights.w), file->floats({3 * kUnits}, weights.bw)}, {a});
+  file->op(Code::kFullyConnected, {h, matrix(kUnits, weights.r), file->floats({3 * kUnits}, weights.br)}, {b});
   const auto value = [&](const char *name) { return file->tensor(name, {1, kUnits}); };
   const int az = value("az"), ar = value("ar"), ah = value("ah"), bz = value("bz"), br = value("br"), bh = value("bh");
   file->op(Code::kSplit, {one, a}, {az, ar, ah}, FlatOut().number(0, int32_t{3}));
@@ -95,40 +110,52 @@ void gru_body(TfliteWriter *file, const GruWeights &weights) {
   const int size = file->tensor("size", {3}, TfliteType::kInt32), begin = file->tensor("begin", {3}, TfliteType::kInt32),
             before = file->tensor("before", {1, 1, kUnits}), behind = file->tensor("behind", {1, 1, kUnits}),
             row = file->tensor("row", {1, 1, kUnits}), made = file->tensor("made", {kSteps, 1, kUnits});
-  file->op(Code::kConcatenation, {shaped(t), file->ints({-1, -1})}, {size});
-  file->op(Code::kSlice, {list, file->ints({0, 0, 0}), size}, {before});
-  file->op(Code::kConcatenation, {shaped(nt), file->ints({0, 0})}, {begin});
-  file->op(Code::kSlice, {list, begin, file->ints({-1, -1, -1})}, {behind});
   file->op(Code::kReshape, {next, file->ints({1, 1, kUnits})}, {row});
-  file->op(Code::kConcatenation, {before, row, behind}, {made});
-  file->graph_io({i, t, list, h, x}, {ni, nt, made, next, x});
+  std::vector<int32_t> outputs = {ni, nt, row, next, x};
+  if (!how.keeps_last) {
+    file->op(Code::kConcatenation, {shaped(t), file->ints({-1, -1})}, {size});
+    file->op(Code::kSlice, {list, file->ints({0, 0, 0}), size}, {before});
+    file->op(Code::kConcatenation, {shaped(nt), file->ints({0, 0})}, {begin});
+    file->op(Code::kSlice, {list, begin, file->ints({-1, -1, -1})}, {behind});
+    file->op(Code::kConcatenation, {before, row, behind}, {made});
+    outputs[2] = made;
+  }
+  outputs.insert(outputs.end(), inputs.begin() + 5, inputs.end());
+  file->graph_io(inputs, outputs);
 }
 
 }  // namespace
 
-std::string gru_loop(const GruWeights &weights, int trips) {
+std::string gru_loop(const GruWeights &weights, const GruLoop &how) {
   TfliteWriter file;
-  const int x = file.tensor("input", {1, kSteps, kInputs}), y = file.tensor("output", {1, kSteps, kUnits}),
+  const int rows = how.keeps_last ? 1 : kSteps;
+  const int x = how.of_features ? file.tensor("input", {1, kSteps * kInputs}) : file.tensor("input", {1, kSteps, kInputs}),
+            y = how.keeps_last ? file.tensor("output", {1, kUnits}) : file.tensor("output", {1, kSteps, kUnits}),
             xs = file.tensor("xs", {kSteps, 1, kInputs});
   file.op(Code::kReshape, {x, file.ints({kSteps, 1, kInputs})}, {xs});
-  const int zero = file.ints({0}, true), list = file.floats({kSteps, 1, kUnits}, Floats(kSteps * kUnits)),
+  const int zero = file.ints({0}, true), list = file.floats({rows, 1, kUnits}, Floats(static_cast<size_t>(rows * kUnits))),
             h = file.floats({1, kUnits}, Floats(kUnits));
-  std::vector<int32_t> results;
-  for (const std::vector<int32_t> &shape :
-       std::vector<std::vector<int32_t>>{{}, {}, {kSteps, 1, kUnits}, {1, kUnits}, {kSteps, 1, kInputs}})
-    results.push_back(file.tensor("r", shape));
-  file.op(Code::kWhile, {zero, zero, list, h, xs}, results, FlatOut().number(0, int32_t{1}).number(1, int32_t{2}));
-  file.op(Code::kReshape, {results[2], file.ints({1, kSteps, kUnits})}, {y});
+  std::vector<int32_t> operands = {zero, zero, list, h, xs}, results;
+  std::vector<std::vector<int32_t>> shapes = {{}, {}, {rows, 1, kUnits}, {1, kUnits}, {kSteps, 1, kInputs}};
+  for (const auto &matrix : {std::pair{kInputs, &weights.w}, std::pair{kUnits, &weights.r}}) {
+    if (how.type != TfliteType::kFloat16) break;
+    shapes.push_back({3 * kUnits, matrix.first});
+    operands.push_back(file.tensor("matrix", shapes.back()));
+    file.op(Code::kDequantize, {file.halves(shapes.back(), *matrix.second)}, {operands.back()});
+  }
+  for (const std::vector<int32_t> &shape : shapes) results.push_back(file.tensor("r", shape));
+  file.op(Code::kWhile, operands, results, FlatOut().number(0, int32_t{1}).number(1, int32_t{2}));
+  file.op(Code::kReshape, {results[2], how.keeps_last ? file.ints({1, kUnits}) : file.ints({1, kSteps, kUnits})}, {y});
   file.graph_io({x}, {y});
   file.begin_graph();
   std::vector<int32_t> inputs;
-  for (int i = 0; i < 5; ++i)
+  for (size_t i = 0; i < shapes.size(); ++i)
     inputs.push_back(file.tensor("c", i < 2 ? std::vector<int32_t>() : std::vector<int32_t>{1},
                                  i < 2 ? TfliteType::kInt32 : TfliteType::kFloat32));
   const int less = file.tensor("less", {}, TfliteType::kBool);
-  file.op(Code::kLess, {inputs[1], file.ints({trips}, true)}, {less});
+  file.op(Code::kLess, {inputs[1], file.ints({how.trips}, true)}, {less});
   file.graph_io(inputs, {less});
-  gru_body(&file, weights);
+  gru_body(&file, weights, how);
   return file.file();
 }
 

@@ -29,8 +29,16 @@ struct GruWeights {
   Floats w, r, bw, br;  // gates z r h, one behind the other
 };
 
-// A loop as a converter writes it of Keras' GRU, which runs `trips` times.
-std::string gru_loop(const GruWeights &weights, int trips);
+struct GruLoop {
+  int trips = kSteps;
+  int type = TfliteType::kFloat32;  // of the matrices: kFloat16 behind DEQUANTIZE, as the loop's operands, or kInt8
+  float scale = 0;                  // of kInt8
+  bool of_features = false;         // the input is [1, kSteps * kInputs]: no axis of it is that of the steps
+  bool keeps_last = false;          // as where return_sequences is false: [1, kUnits]
+};
+
+// A loop as a converter writes it of Keras' GRU.
+std::string gru_loop(const GruWeights &weights, const GruLoop &how = {});
 
 constexpr int kDepth = 4, kTaps = 3, kChannels = 6, kResults = 2;
 constexpr float kInScale = 0.1f, kConvScale = 0.9f, kDepthwiseScale = 0.3f, kDenseScale = 0.05f;

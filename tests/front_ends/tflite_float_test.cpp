@@ -183,11 +183,17 @@ TEST(TfliteSvdf, RemembersWhatItsFiltersMade) {
   EXPECT_LT(largest_difference(run(file.file(), {kSteps, 1, kInputs}, x), expected), kTolerance);
 }
 
-TEST(TfliteWhile, OfKerasIsAGruLayer) {
-  const GruWeights w = {random_numbers(3 * kUnits * kInputs, 0.7f, 1), random_numbers(3 * kUnits * kUnits, 0.7f, 2),
-                        random_numbers(3 * kUnits, 0.4f, 3), random_numbers(3 * kUnits, 0.4f, 4)};
-  const Floats x = random_numbers(kSteps * kInputs, 1, 5);
-  Doubles h(kUnits, 0.0), expected;
+GruWeights gru_weights(const std::function<float(float)> &rounded) {
+  GruWeights w = {random_numbers(3 * kUnits * kInputs, 0.7f, 1), random_numbers(3 * kUnits * kUnits, 0.7f, 2),
+                  random_numbers(3 * kUnits, 0.4f, 3), random_numbers(3 * kUnits, 0.4f, 4)};
+  for (Floats *matrix : {&w.w, &w.r}) {
+    for (float &v : *matrix) v = rounded(v);
+  }
+  return w;
+}
+
+Doubles gru(const GruWeights &w, const Floats &x) {
+  Doubles h(kUnits, 0.0), out;
   for (size_t t = 0; t < kSteps; ++t) {
     const Doubles a = times(w.w, step_of(x, t, kInputs)), b = times(w.r, h);
     for (size_t i = 0; i < kUnits; ++i) {
@@ -196,12 +202,59 @@ TEST(TfliteWhile, OfKerasIsAGruLayer) {
       const double z = logistic(in(0) + back(0)), r = logistic(in(1) + back(1));
       h[i] = z * h[i] + (1 - z) * std::tanh(in(2) + r * back(2));
     }
-    expected.insert(expected.end(), h.begin(), h.end());
+    out.insert(out.end(), h.begin(), h.end());
   }
-  const std::string file = gru_loop(w, kSteps);
-  EXPECT_LT(largest_difference(outputs_of(file, x, kInputs), expected), kTolerance);
+  return out;
+}
+
+TEST(TfliteWhile, OfKerasIsAGruLayer) {
+  const GruWeights w = gru_weights([](float v) { return v; });
+  const Floats x = random_numbers(kSteps * kInputs, 1, 5);
+  const std::string file = gru_loop(w);
+  EXPECT_LT(largest_difference(outputs_of(file, x, kInputs), gru(w, x)), kTolerance);
   EXPECT_EQ(compiled_of(file).graph.nodes.size(), 1u) << "the loop is one layer";
-  EXPECT_NE(refusal_of_file(gru_loop(w, kSteps - 1)).find("how often it runs"), std::string::npos);
+  EXPECT_NE(refusal_of_file(gru_loop(w, {kSteps - 1})).find("how often it runs"), std::string::npos);
+}
+
+// A fixed number of steps that convolutions, pools or reshapes made: the whole sequence is one call.
+TEST(TfliteWhile, IsALayerOverAnAxisThatIsNotTheInputs) {
+  const GruWeights w = gru_weights([](float v) { return v; });
+  const Floats x = random_numbers(kSteps * kInputs, 1, 5);
+  const Doubles all = gru(w, x);
+  for (const bool keeps_last : {false, true}) {
+    GruLoop how;
+    how.of_features = true;
+    how.keeps_last = keeps_last;
+    const Doubles expected(keeps_last ? all.end() - kUnits : all.begin(), all.end());
+    EXPECT_LT(largest_difference(run(gru_loop(w, how), {1, kSteps * kInputs}, x), expected), kTolerance) << keeps_last;
+  }
+}
+
+TEST(TfliteWhile, IsALayerWhereItsWeightsAreHalves) {
+  const GruWeights w = gru_weights([](float v) { return std::round(v * 256) / 256; });
+  const Floats x = random_numbers(kSteps * kInputs, 1, 5);
+  GruLoop how;
+  how.type = TfliteType::kFloat16;
+  const std::string file = gru_loop(w, how);
+  EXPECT_LT(largest_difference(outputs_of(file, x, kInputs), gru(w, x)), kTolerance);
+  EXPECT_EQ(compiled_of(file).graph.nodes.size(), 1u) << "the loop is one layer";
+}
+
+TEST(TfliteWhile, IsALayerThatKeepsIntegersOfItsWeights) {
+  GruLoop how;
+  how.type = TfliteType::kInt8;
+  how.scale = 1.0f / 64;
+  const GruWeights w = gru_weights([](float v) { return std::fmax(std::fmin(std::round(v * 64), 60.0f), -60.0f) / 64; });
+  const Floats x = random_numbers(kSteps * kInputs, 1, 5);
+  const Compiled compiled = compiled_of(gru_loop(w, how));
+  ASSERT_EQ(compiled.graph.nodes.size(), 1u) << "the loop is one layer";
+  const Recurrent &layer = *layer_of(compiled.graph.nodes[0]);
+  for (const Storage *storage : {&layer.directions[0].w_storage, &layer.directions[0].r_storage}) {
+    EXPECT_EQ(storage->type, DType::kI8);
+    EXPECT_EQ(storage->scales, Floats(3 * kUnits, how.scale));
+  }
+  constexpr float kRowsInBytes = 0.02f;
+  EXPECT_LT(largest_difference(outputs_of(gru_loop(w, how), x, kInputs), gru(w, x)), kRowsInBytes);
 }
 
 }  // namespace tflite_float_test

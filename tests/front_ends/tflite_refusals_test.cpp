@@ -5,7 +5,7 @@
 #include <random>
 
 #include "model_of.h"
-#include "tflite_writer.h"
+#include "tflite_files.h"
 
 namespace rnnp::testing_support {
 namespace {
@@ -67,6 +67,54 @@ TEST(TfliteRefusals, OfEveryTruncatedFile) {
     const std::string refusal = refusal_of_file(file.substr(0, size));
     EXPECT_NE(refusal.find("truncated or damaged"), std::string::npos) << size << " bytes: " << refusal;
   }
+}
+
+TEST(TfliteRefusals, OfOptionsThatANewerFileHas) {
+  for (const int field : {1, 4}) {
+    TfliteWriter file;
+    const int x = file.tensor("input", {1, 4}), y = file.tensor("output", {1, 4});
+    file.op(Code::kAdd, {x, x}, {y}, FlatOut().number(field, uint8_t{1}));
+    file.graph_io({x}, {y});
+    const std::string refusal = refusal_of_file(file.file());
+    EXPECT_EQ(refusal.find("its option 4 is not known") != std::string::npos, field == 4) << refusal;
+  }
+}
+
+std::string clipped_lstm(int act, float clip, int left_out = -1) {
+  TfliteWriter file;
+  const int x = file.tensor("input", {1, kSteps, kInputs}), y = file.tensor("output", {1, kSteps, kUnits});
+  std::vector<int32_t> operands = {x};
+  for (const int32_t i : lstm_operands(&file, lstm_weights(1), false, false)) operands.push_back(i);
+  if (left_out > 0) operands[static_cast<size_t>(left_out)] = -1;
+  operands.insert(operands.end(), {-1, -1, file.tensor("h", {1, kUnits}), file.tensor("c", {1, kUnits})});
+  file.op(Code::kLstm, operands, {y}, activation(0, act).number(1, clip));
+  file.graph_io({x}, {y});
+  return file.file();
+}
+
+// The converter writes 10 for layers of Keras, which cut nothing off.
+TEST(TfliteRefusals, OfCellsThatAreCutOff) {
+  constexpr int kTanh = 4, kRelu = 1;
+  expect_refused(clipped_lstm(kTanh, 3), "its cell is cut off at 3");
+  expect_refused(clipped_lstm(kRelu, 10), "its cell is cut off at 10");
+  const auto notes = compiled_of(clipped_lstm(kTanh, 10)).graph.notes;
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_NE(notes[0].find("cuts LSTM cells off at 10"), std::string::npos) << notes[0];
+  EXPECT_TRUE(compiled_of(clipped_lstm(kTanh, 0)).graph.notes.empty());
+}
+
+TEST(TfliteRefusals, OfGatesThatAreLeftOutButTheInputGate) {
+  constexpr int kTanh = 4, kForgetGate = 2;
+  expect_refused(clipped_lstm(kTanh, 0, kForgetGate), "operand 2 is left out");
+}
+
+TEST(TfliteRefusals, OfWhatStandsAmongDealtSteps) {
+  TfliteWriter file;
+  const int x = file.tensor("input", {1, 4, 1}), dealt = file.tensor("dealt", {2, 2, 1}), y = file.tensor("output", {2, 2, 1});
+  file.op(Code::kSpaceToBatch, {x, file.ints({2}), file.ints({0, 0})}, {dealt});
+  file.op(Code::kAdd, {dealt, dealt}, {y});
+  file.graph_io({x}, {y});
+  expect_refused(file.file(), "it stands between SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND");
 }
 
 TEST(TfliteRefusals, OfLoopsThatCarryTooMuch) {

@@ -2,6 +2,7 @@
 #include "tflite_writer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace rnnp::testing_support {
@@ -95,6 +96,18 @@ int TfliteWriter::tensor(const std::string &name, const std::vector<int32_t> &sh
 
 int TfliteWriter::floats(const std::vector<int32_t> &shape, const std::vector<float> &values) {
   return tensor("", shape, TfliteType::kFloat32, {}, std::string(reinterpret_cast<const char *>(values.data()), values.size() * 4));
+}
+
+int TfliteWriter::halves(const std::vector<int32_t> &shape, const std::vector<float> &values) {
+  std::string bytes;
+  for (const float value : values) {
+    int exponent = 0;
+    const float fraction = std::frexp(std::fabs(value), &exponent);  // [1/2, 1)
+    const int bits = value == 0 ? 0 : ((exponent + 14) << 10) + static_cast<int>(fraction * 2048) - 1024;
+    const uint16_t half = static_cast<uint16_t>(bits | (std::signbit(value) ? 0x8000 : 0));
+    bytes.append({static_cast<char>(half & 255), static_cast<char>(half >> 8)});
+  }
+  return tensor("", shape, TfliteType::kFloat16, {}, bytes);
 }
 
 int TfliteWriter::ints(const std::vector<int32_t> &values, bool is_number) {

@@ -66,17 +66,22 @@ struct TfliteCode {
     kConcatenation = 2,
     kConv = 3,
     kDepthwiseConv = 4,
+    kDequantize = 6,
     kFullyConnected = 9,
+    kL2Normalization = 11,
     kLogistic = 14,
     kMaxPool = 17,
     kMul = 18,
     kReshape = 22,
+    kSoftmax = 25,
     kSvdf = 27,
     kTanh = 28,
     kCustom = 32,
     kPad = 34,
     kRnn = 35,
     kGather = 36,
+    kBatchToSpace = 37,
+    kSpaceToBatch = 38,
     kTranspose = 39,
     kMean = 40,
     kSub = 41,
@@ -85,17 +90,24 @@ struct TfliteCode {
     kBidirectionalRnn = 46,
     kSplit = 49,
     kBidirectionalLstm = 52,
+    kCast = 53,
     kLess = 58,
+    kGreater = 61,
+    kSelect = 64,
     kSlice = 65,
+    kTransposeConv = 67,
+    kReduceAny = 91,
+    kZerosLike = 93,
     kWhile = 119,
     kCallOnce = 129,
+    kReduceAll = 140,
     kVarHandle = 142,
     kReadVariable = 143,
     kAssignVariable = 144
   };
 };
 struct TfliteType {
-  enum { kFloat32 = 0, kInt32 = 2, kUint8 = 3, kInt8 = 9, kBool = 6, kResource = 13 };
+  enum { kFloat32 = 0, kFloat16 = 1, kInt32 = 2, kUint8 = 3, kInt8 = 9, kBool = 6, kResource = 13 };
 };
 
 struct TfliteGrid {
@@ -112,6 +124,8 @@ class TfliteWriter {
   int tensor(const std::string &name, const std::vector<int32_t> &shape, int type = TfliteType::kFloat32,
              const TfliteGrid &grid = {}, const std::string &data = "");
   int floats(const std::vector<int32_t> &shape, const std::vector<float> &values);
+  // Of numbers that 16 bits hold exactly.
+  int halves(const std::vector<int32_t> &shape, const std::vector<float> &values);
   int ints(const std::vector<int32_t> &values, bool is_number = false);
   int int8s(const std::vector<int32_t> &shape, const std::vector<int> &values, const TfliteGrid &grid);
   int int32s(const std::vector<int32_t> &values, const TfliteGrid &grid);

@@ -11,7 +11,7 @@ int main(int argc, char **argv) {
                           Floats(3 * kUnits, 0.1f)};
   const std::pair<const char *, std::string> kSeeds[] = {{"lstm", lstm_file(lstm_weights(1), false, false)},
                                                          {"lstm_coupled", lstm_file(lstm_weights(2), true, true)},
-                                                         {"gru_loop", gru_loop(gru, kSteps)},
+                                                         {"gru_loop", gru_loop(gru)},
                                                          {"int8_stream", Int8Network().file()}};
   for (const auto &seed : kSeeds) {
     std::FILE *f = std::fopen((std::string(argv[1]) + "/" + seed.first + ".tflite").c_str(), "wb");

@@ -239,6 +239,9 @@ def test_weights_that_are_refused(tmp_path):
             ({"layers": [{"type": "linear", "weights": "head"}]}, rnnpack.ModelError, r"its kernel has shape \[4, 2\]; expected: \[3, 2\]"),
             ({"layers": [{"type": "mamba"}]}, rnnpack.UsageError, "the type 'mamba' is not known; accepted: lstm, gru"),
             ({"layers": [{"type": "lstm", "weights": "net", "units": 4}]}, rnnpack.UsageError, "unknown members units; accepted"),
+            ({"layers": [{"type": "lstm", "weights": "net", "stride": 2}]}, rnnpack.UsageError, "unknown members stride; accepted for lstm: activation, from, last"),
+            ({"layers": [{"type": "rnn", "weights": "net", "activation": "relu"}]}, rnnpack.UsageError, "unknown members activation; accepted for rnn: from, last"),
+            ({"layers": [{"type": "linear", "weights": "head", "from": ["x", "x"]}]}, rnnpack.UsageError, "it has 2 inputs; accepted: one"),
             ({"layers": [{"type": "add", "from": ["x", "y"]}]}, rnnpack.UsageError, "there is no layer or input 'y'; there are: x"),
             ({"layers": []}, rnnpack.UsageError, "the description needs")):
         with pytest.raises(error, match=words):

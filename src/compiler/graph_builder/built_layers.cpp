@@ -130,20 +130,10 @@ void BuiltLayers::prelu(const std::string &name, const std::vector<float> &slope
 }
 
 bool BuiltLayers::activation(const std::string &name, const std::string &kind) {
-  static const std::map<std::string, const char *> kOperators = {{"tanh", "Tanh"},
-                                                                 {"relu", "Relu"},
-                                                                 {"sigmoid", "Sigmoid"},
-                                                                 {"elu", "Elu"},
-                                                                 {"softmax", "Softmax"},
-                                                                 {"softplus", "Softplus"},
-                                                                 {"softsign", "Softsign"},
-                                                                 {"selu", "Selu"},
-                                                                 {"leakyrelu", "LeakyRelu"},
-                                                                 {"leaky_relu", "LeakyRelu"},
-                                                                 {"gelu", "Gelu"},
-                                                                 {"exponential", "Exp"},
-                                                                 {"hardsigmoid", "HardSigmoid"},
-                                                                 {"hard_sigmoid", "HardSigmoid"}};
+  // Those that a name alone tells: a slope, as LeakyReLU and HardSigmoid have, is none of them.
+  static const std::map<std::string, const char *> kOperators = {
+      {"tanh", "Tanh"},         {"relu", "Relu"},         {"sigmoid", "Sigmoid"}, {"elu", "Elu"},   {"softmax", "Softmax"},
+      {"softplus", "Softplus"}, {"softsign", "Softsign"}, {"selu", "Selu"},       {"gelu", "Gelu"}, {"exponential", "Exp"}};
   std::string lower = kind;
   std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (lower.empty() || lower == "linear") return true;

@@ -48,6 +48,7 @@ struct OnnxModel {
   std::vector<DeclaredInput> inputs;    // graph inputs that are not initialisers
   std::vector<std::string> outputs;
   int stand_ins = 0;                // which numbers views compute with for open sizes: any give the same blob
+  std::vector<std::string> notes;   // of the front end, for the user
   std::vector<std::string> unread;  // graph inputs that no output needs, left out of `inputs`
   std::vector<std::string> joints;  // results of nodes that become outputs too, where they can be (verify/joint_check.h)
   std::map<std::string, std::shared_ptr<const Tensor>> constants;  // initialisers by name

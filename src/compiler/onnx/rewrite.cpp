@@ -15,6 +15,7 @@ Rewrite::Rewrite(const OnnxModel &model) : out_(std::make_unique<OnnxModel>()) {
   out_->inputs = model.inputs;
   out_->outputs = model.outputs;
   out_->stand_ins = model.stand_ins;
+  out_->notes = model.notes;
   out_->unread = model.unread;
   out_->joints = model.joints;
   out_->constants = model.constants;

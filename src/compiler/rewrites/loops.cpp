@@ -75,16 +75,19 @@ class Expander {
     return step;
   }
 
-  // A loop's body under names of its own: its constants, a view of each sequence that it reads, then nodes as they are asked for.
+  // A loop's body under names of its own: its constants, then nodes as they are asked for, and before them a view of each sequence
+  // whose step they read.
   class Inside {
    public:
-    Inside(Expander *out, const OnnxNode &node, const LoopForm &form) : out_(out), form_(form), at_(node_title(node) + "/") {
+    Inside(Expander *out, const OnnxNode &node, const LoopForm &form)
+        : out_(out), node_(node), form_(form), at_(node_title(node) + "/") {
       names_ = form.outer_name;
       for (const OnnxTensor &constant : form.body->initializer()) {
         out_->rewrite_.set_constant(own(constant.name()), *constant.tensor());
       }
       for (const LoopForm::Steps &read : form.reads) {
-        out_->rewrite_.add(kStepOf, node_title(node), {read.all}, {own(read.each)});
+        own(read.each);
+        step_of(read.each, read.all);
         for (const std::string &trips : form.trips) out_->rewrite_.add(kTripsOf, node_title(node), {of(trips), read.all}, {});
       }
       for (const LoopForm::State &state : form.states) own(state.before);
@@ -97,12 +100,19 @@ class Expander {
       const auto found = names_.find(name);
       return found == names_.end() ? name : found->second;
     }
-    // Names that are made already count as leaves.
-    void leaf(const std::string &name) { leaves_.insert(name); }
+    // `each` is a step of the sequence `all`, which nodes behind may read.
+    void step_of(const std::string &each, const std::string &all) {
+      sequences_[each] = all;
+      leaves_.insert(each);
+    }
     void write(const std::set<std::string> &wanted) {
+      for (const std::string &name : wanted) view(name);
       for (const OnnxNode *inner : nodes_behind(form_.nodes, wanted, leaves_)) {
         OnnxNode *copy = out_->rewrite_.copied(*inner);
-        for (std::string &name : *copy->mutable_input()) name = of(name);
+        for (std::string &name : *copy->mutable_input()) {
+          view(name);
+          name = of(name);
+        }
         for (std::string &name : *copy->mutable_output()) name = of(name);
         out_->rewrite_.keep(copy);
         leaves_.insert(inner->output().begin(), inner->output().end());
@@ -111,11 +121,19 @@ class Expander {
 
    private:
     const std::string &own(const std::string &name) { return names_[name] = at_ + name; }
+    void view(const std::string &each) {
+      const auto found = sequences_.find(each);
+      if (found == sequences_.end()) return;
+      out_->rewrite_.add(kStepOf, node_title(node_), {found->second}, {of(each)});
+      sequences_.erase(found);
+    }
 
     Expander *out_;
+    const OnnxNode &node_;
     const LoopForm &form_;
     std::string at_;
     std::map<std::string, std::string> names_;
+    std::map<std::string, std::string> sequences_;  // steps that nothing has read yet
     std::set<std::string> leaves_;
   };
 
@@ -134,10 +152,8 @@ class Expander {
     for (size_t i = 0; i < layers.size(); ++i) {
       const std::string at = node_title(node) + ":layer" + (i == 0 ? "" : std::to_string(i));
       const std::string y = write_layer(node, form, layers[i], at, all_steps(layers[i].x, at + ":x"));
-      const std::string &after = form.states[layers[i].h].after, made = origin_of(form.nodes, after);
-      rewrite_.add(kStepOf, node_title(node), {y}, {inside.of(made)});
-      inside.leaf(made);
-      if (after != made) inside.write({after});
+      const std::string made = origin_of(form.nodes, form.states[layers[i].h].after);
+      inside.step_of(made, y);
       whole[made] = y;
     }
     for (const LoopForm::Steps &made : form.makes) {

@@ -163,19 +163,35 @@ std::vector<double> sums(const Matrix &m, const std::vector<double> &rows, const
   return out;
 }
 
+// Rows of ONNX's W or R: column `from` of what the step multiplies by.
+void write_row(const Matrix &m, int64_t from, double sign, int64_t to, Tensor *out) {
+  for (int64_t k = 0; k < m.rows; ++k) {
+    const size_t at = static_cast<size_t>(to * m.rows + k);
+    out->data[at] = sign * m.at(k, from);
+    if (!m.steps.empty()) out->steps[at] = m.steps[static_cast<size_t>(k * m.columns + from)];
+  }
+}
+
+Tensor matrix_like(const Matrix &m, int64_t rows) {
+  Tensor out(Elem::kFloat, {1, rows, m.rows});
+  out.file_type = m.file_type;
+  if (!m.steps.empty()) out.steps.resize(out.data.size());
+  return out;
+}
+
 // ONNX's W, R and B.
 void write_weights(const StepSums &a, const Layout &layout, MatchedCell *cell) {
   const int64_t h = a.hidden, rows = a.gates * h;
   cell->hidden = h;
-  cell->w = Tensor(Elem::kFloat, {1, rows, a.w.rows});
-  cell->r = Tensor(Elem::kFloat, {1, rows, h});
+  cell->w = matrix_like(a.w, rows);
+  cell->r = matrix_like(a.r, rows);
   cell->b = Tensor(Elem::kFloat, {1, 2 * rows});
   for (int64_t g = 0; g < a.gates; ++g) {
     const double sign = g == 0 && layout.negated_first ? -1 : 1;
     for (int64_t u = 0; u < h; ++u) {
       const int64_t to = g * h + u, from = layout.part[static_cast<size_t>(g)] * h + u;
-      for (int64_t k = 0; k < a.w.rows; ++k) cell->w.data[static_cast<size_t>(to * a.w.rows + k)] = sign * a.w.at(k, from);
-      for (int64_t k = 0; k < h; ++k) cell->r.data[static_cast<size_t>(to * h + k)] = sign * a.r.at(k, from);
+      write_row(a.w, from, sign, to, &cell->w);
+      write_row(a.r, from, sign, to, &cell->r);
       const size_t at = static_cast<size_t>(from);
       cell->b.data[static_cast<size_t>(to)] = sign * (a.wb[at] + a.both[at]);
       cell->b.data[static_cast<size_t>(rows + to)] = sign * a.rb[at];
@@ -192,10 +208,11 @@ Tensor random_rows(int64_t width, std::mt19937 *random) {
 
 // Operators that a cell may be written in: what takes a different way for some operands is not known by trying.
 bool may_be_cell(const StepGraph &step) {
-  static const std::set<std::string> kOps = {"MatMul",  "Gemm",      "Add",      "Sub",     "Mul",         "Div",
-                                             "Neg",     "Sigmoid",   "Tanh",     "Relu",    "HardSigmoid", "Clip",
-                                             "Split",   "Slice",     "Identity", "Squeeze", "Concat",      "Unsqueeze",
-                                             "Reshape", "Transpose", "Constant", "Flatten", "Gather",      "Reciprocal"};
+  static const std::set<std::string> kOps = {"MatMul",      "Gemm",    "Add",       "Sub",        "Mul",
+                                             "Div",         "Neg",     "Sigmoid",   "Tanh",       "Relu",
+                                             "HardSigmoid", "Clip",    "Split",     "Slice",      "Identity",
+                                             "Squeeze",     "Concat",  "Unsqueeze", "Reshape",    "Transpose",
+                                             "Constant",    "Flatten", "Gather",    "Reciprocal", "DequantizeLinear"};
   std::set<std::string> wanted(step.after.begin(), step.after.end());
   for (size_t i = step.nodes.size(); i-- > 0;) {
     const OnnxNode &node = *step.nodes[i];

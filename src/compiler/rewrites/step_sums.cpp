@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/eval/carry_file_type.h"
 #include "compiler/eval/eval.h"
 #include "compiler/onnx/problem.h"
 
@@ -67,6 +68,7 @@ class Reader {
       in.push_back(name.empty() ? nullptr : found->second.get());
     }
     std::vector<Tensor> out = eval_node(node, step_.opset, in);
+    carry_file_type(node, step_.opset, in, &out);
     for (size_t i = 0; i < out.size(); ++i)
       (*known)[node.output(static_cast<int>(i))] = std::make_shared<const Tensor>(std::move(out[i]));
   }
@@ -213,8 +215,11 @@ class Reader {
   }
 
   static Matrix rows_of(const Matrix &m, int64_t first, int64_t count) {
-    const auto begin = m.data.begin() + static_cast<std::ptrdiff_t>(first * m.columns);
-    return {count, m.columns, {begin, begin + static_cast<std::ptrdiff_t>(count * m.columns)}};
+    const auto part = [&](const auto &all) {
+      const auto begin = all.begin() + static_cast<std::ptrdiff_t>(first * m.columns);
+      return std::decay_t<decltype(all)>(begin, begin + static_cast<std::ptrdiff_t>(count * m.columns));
+    };
+    return {count, m.columns, part(m.data), m.steps.empty() ? m.steps : part(m.steps), m.file_type};
   }
 
   bool product(const OnnxNode &node, Matrix *m, std::vector<double> *added) const {
@@ -224,11 +229,12 @@ class Reader {
     const Attributes a(node);
     const bool gemm = node.op_type() == "Gemm", transposed = gemm && a.integer("transB", 0) != 0;
     if (gemm && (a.integer("transA", 0) != 0 || a.real("alpha", 1) != 1 || a.real("beta", 1) != 1)) return false;
-    *m = {t.shape[transposed ? 1 : 0], t.shape[transposed ? 0 : 1], t.data.copied()};
-    if (transposed) {
-      for (int64_t r = 0; r < m->rows; ++r) {
-        for (int64_t c = 0; c < m->columns; ++c)
-          m->data[static_cast<size_t>(r * m->columns + c)] = t.data[static_cast<size_t>(c * m->rows + r)];
+    *m = {t.shape[transposed ? 1 : 0], t.shape[transposed ? 0 : 1], t.data.copied(), t.steps, t.file_type};
+    for (int64_t r = 0; r < m->rows && transposed; ++r) {
+      for (int64_t c = 0; c < m->columns; ++c) {
+        const size_t to = static_cast<size_t>(r * m->columns + c), from = static_cast<size_t>(c * m->rows + r);
+        m->data[to] = t.data[from];
+        if (!t.steps.empty()) m->steps[to] = t.steps[from];
       }
     }
     if (!gemm || node.input_size() < 3 || node.input(2).empty()) return true;
@@ -244,11 +250,21 @@ class Reader {
   }
 
   static bool append(Matrix *to, const Matrix &more) {
-    if (to->rows != 0 && to->rows != more.rows) return false;
-    Matrix out = {more.rows, to->columns + more.columns, {}};
-    for (int64_t i = 0; i < out.rows; ++i) {
-      for (int64_t c = 0; c < out.columns; ++c) out.data.push_back(c < to->columns ? to->at(i, c) : more.at(i, c - to->columns));
+    if (to->rows == 0) {
+      *to = more;
+      return true;
     }
+    if (to->rows != more.rows) return false;
+    const bool alike = to->file_type == more.file_type && to->steps.empty() == more.steps.empty();
+    Matrix out = {more.rows, to->columns + more.columns, {}, {}, alike ? more.file_type : 0};
+    const auto join = [&](const auto &left, const auto &right, auto *both) {
+      for (int64_t i = 0; i < out.rows; ++i) {
+        both->insert(both->end(), left.begin() + i * to->columns, left.begin() + (i + 1) * to->columns);
+        both->insert(both->end(), right.begin() + i * more.columns, right.begin() + (i + 1) * more.columns);
+      }
+    };
+    join(to->data, more.data, &out.data);
+    if (alike && !more.steps.empty()) join(to->steps, more.steps, &out.steps);
     *to = std::move(out);
     return true;
   }

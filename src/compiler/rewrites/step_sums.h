@@ -12,10 +12,12 @@
 
 namespace rnnp::compiler {
 
-// [rows][columns] in doubles.
+// [rows][columns] in doubles, and how the file has them (Tensor).
 struct Matrix {
   int64_t rows = 0, columns = 0;
   std::vector<double> data;
+  std::vector<float> steps;
+  int file_type = 0;
   double at(int64_t r, int64_t c) const { return data[static_cast<size_t>(r * columns + c)]; }
 };
 

@@ -2,6 +2,8 @@
 #include "compiler/rtneural/state_dict.h"
 
 #include <algorithm>
+#include <cstring>
+#include <set>
 
 #include "compiler/graph_builder/built_layers.h"
 #include "compiler/onnx/problem.h"
@@ -23,6 +25,7 @@ class StateDict {
     for (const auto &member : json.json().items()) {
       if (!member.value().is_array()) continue;
       const std::string module = module_of(member.key());
+      check_parameter(member.key().substr(module.empty() ? 0 : module.size() + 1), member.key());
       if (std::find(modules_.begin(), modules_.end(), module) == modules_.end()) modules_.push_back(module);
     }
     constexpr size_t kMostModules = 1000;
@@ -70,8 +73,13 @@ class StateDict {
       layers->dense(name, transposed(weight), bias);
     } else if (weight.shape.size() == 3) {
       layers->conv(name, weight, bias, {1, 1, groups(weight, layers->features())});
-    } else if (weight.shape.size() == 1 && bias.empty()) {
+    } else if (weight.data.size() == 1 && weight.shape.size() == 1 && bias.empty()) {
       layers->prelu(name, weight.data);
+    } else if (weight.shape.size() == 1 && bias.empty()) {
+      json_.refuse(
+          quote(name) + ": its " + std::to_string(weight.data.size()) +
+          " numbers may be the slopes of a PReLU or the scale of a norm, which the file does not tell; accepted: a PReLU of "
+          "one slope. Export the module to ONNX");
     } else {
       json_.refuse(quote(name) + ": it is no layer that is known; accepted: RNN, GRU, LSTM, Linear, Conv1d, BatchNorm1d, PReLU");
     }
@@ -89,6 +97,16 @@ class StateDict {
   }
 
  private:
+  // What no layer here has changes the results of one that has it.
+  void check_parameter(const std::string &name, const std::string &key) const {
+    static const std::set<std::string> kPlain = {"weight", "bias", "running_mean", "running_var", "num_batches_tracked", "eps"};
+    const auto begins = [&](const char *with) { return name.compare(0, std::strlen(with), with) == 0; };
+    if (kPlain.count(name) != 0 || begins("weight_ih_l") || begins("weight_hh_l") || begins("bias_ih_l") || begins("bias_hh_l"))
+      return;
+    json_.refuse(quote(key) +
+                 " is of no layer that is known; accepted: weights of RNN, GRU, LSTM, Linear, Conv1d, BatchNorm1d, PReLU");
+  }
+
   Recurrence kind_of(const std::string &name, const Weights &hh) const {
     for (const Recurrence kind : {Recurrence::kRnn, Recurrence::kGru, Recurrence::kLstm}) {
       if (hh.shape[0] == gates_of(kind) * hh.shape[1]) return kind;
@@ -176,7 +194,11 @@ std::unique_ptr<OnnxModel> read_state_dict(const JsonValue &file, const ReadOpti
       dict.add_plain(module, &layers);
   }
   graph.output(graph.node("Identity", {layers.value()}, "output"));
-  return graph.take();
+  auto model = graph.take();
+  model->notes.emplace_back(
+      "a state_dict has layers alone: they follow each other in its order, with no activation, stride or dilation; verify with the "
+      "module's own results, or export it to ONNX");
+  return model;
 }
 
 }  // namespace rnnp::compiler

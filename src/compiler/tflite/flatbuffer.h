@@ -86,6 +86,7 @@ class FlatTable {
   // A vector's bytes in place.
   FlatBytes span(int field) const { return vector(field, 1, false); }
   bool has(int field) const { return place(field, 1) != 0; }
+  int field_count() const { return static_cast<int>(field_count_); }
   const char *name() const { return name_; }
 
  private:

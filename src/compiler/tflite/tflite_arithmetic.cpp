@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "compiler/tflite/tflite_graph.h"
 
@@ -13,13 +14,13 @@ struct SameName {
   const char *tflite, *onnx;
 };
 constexpr SameName kSameOperators[] = {
-    {"LOGISTIC", "Sigmoid"}, {"TANH", "Tanh"},       {"ELU", "Elu"},     {"EXP", "Exp"},     {"LOG", "Log"},
-    {"SQRT", "Sqrt"},        {"ABS", "Abs"},         {"NEG", "Neg"},     {"FLOOR", "Floor"}, {"CEIL", "Ceil"},
-    {"ROUND", "Round"},      {"SIN", "Sin"},         {"COS", "Cos"},     {"SIGN", "Sign"},   {"LOGICAL_NOT", "Not"},
-    {"LOGICAL_AND", "And"},  {"LOGICAL_OR", "Or"},   {"EQUAL", "Equal"}, {"LESS", "Less"},   {"LESS_EQUAL", "LessOrEqual"},
-    {"GREATER", "Greater"},  {"POW", "Pow"},         {"ADD", "Add"},     {"SUB", "Sub"},     {"MUL", "Mul"},
-    {"DIV", "Div"},          {"MAXIMUM", "Max"},     {"MINIMUM", "Min"}, {"ADD_N", "Sum"},   {"HARD_SWISH", "HardSwish"},
-    {"SELECT", "Where"},     {"SELECT_V2", "Where"}, {"RELU", "Relu"},
+    {"LOGISTIC", "Sigmoid"}, {"TANH", "Tanh"},     {"ELU", "Elu"},     {"EXP", "Exp"},     {"LOG", "Log"},
+    {"SQRT", "Sqrt"},        {"ABS", "Abs"},       {"NEG", "Neg"},     {"FLOOR", "Floor"}, {"CEIL", "Ceil"},
+    {"ROUND", "Round"},      {"SIN", "Sin"},       {"COS", "Cos"},     {"SIGN", "Sign"},   {"LOGICAL_NOT", "Not"},
+    {"LOGICAL_AND", "And"},  {"LOGICAL_OR", "Or"}, {"EQUAL", "Equal"}, {"LESS", "Less"},   {"LESS_EQUAL", "LessOrEqual"},
+    {"GREATER", "Greater"},  {"POW", "Pow"},       {"ADD", "Add"},     {"SUB", "Sub"},     {"MUL", "Mul"},
+    {"DIV", "Div"},          {"MAXIMUM", "Max"},   {"MINIMUM", "Min"}, {"ADD_N", "Sum"},   {"HARD_SWISH", "HardSwish"},
+    {"SELECT_V2", "Where"},  {"RELU", "Relu"},
 };
 
 std::string onnx_name(const TfCall &call) {
@@ -44,6 +45,18 @@ void same(TfCall &call) {
   std::vector<std::string> inputs;
   for (size_t i = 0; i < call.inputs(); ++i) inputs.push_back(operand(call, i));
   call.give(call.node(onnx_name(call), inputs));
+}
+
+// A condition of one axis chooses whole rows.
+void select(TfCall &call) {
+  std::string condition = call.real(0);
+  const size_t rank = call.rank(1);
+  if (call.rank(0) == 1 && rank > 1) {
+    std::vector<int64_t> axes(rank - 1);
+    std::iota(axes.begin(), axes.end(), 1);
+    condition = call.node("Unsqueeze", {condition, call.ints_constant(axes)});
+  }
+  call.give(call.node("Where", {condition, call.real(1), call.real(2)}));
 }
 
 // ADD, SUB, MUL and DIV have a fused activation in the first field of their options.
@@ -91,11 +104,15 @@ void greater_equal(TfCall &call) {
   call.give(call.node("GreaterOrEqual", {call.real(0), call.real(1)}));
 }
 
+std::string cast_to(TfCall &call, const std::string &x, TfType type) {
+  return call.open_node("Cast", {x}).with("to", onnx_element_type(type));
+}
+
 void cast(TfCall &call) {
   if (call.y().type != TfType::kFloat32 && call.y().type != TfType::kInt32 && call.y().type != TfType::kInt64 &&
       call.y().type != TfType::kBool)
     throw Refusal("it casts to " + tflite_type_name(call.y().type) + "; accepted: float32, int32, int64, bool");
-  call.give(call.open_node("Cast", {call.real(0)}).with("to", onnx_element_type(call.y().type)));
+  call.give(cast_to(call, call.real(0), call.y().type));
 }
 
 // Another grid, or none.
@@ -106,7 +123,7 @@ void regrid(TfCall &call) {
 
 void softmax(TfCall &call) {
   std::string x = call.real(0);
-  const double beta = call.options().number<float>(0, 1.0f);
+  const double beta = call.options().number<float>(0, 0.0f);
   if (beta != 1) x = call.node("Mul", {x, call.graph().number(beta)});
   call.give(call.open_node("Softmax", {x}).with("axis", -1));
 }
@@ -117,7 +134,8 @@ void log_softmax(TfCall &call) {
 void l2_normalization(TfCall &call) {
   const std::string x = call.real(0);
   const std::string length = call.open_node("ReduceL2", {x, call.ints_constant({-1})}).with("keepdims", 1);
-  call.give(call.node("Div", {x, call.node("Max", {length, call.graph().number(1e-6)})}));
+  const std::string y = call.node("Div", {x, call.node("Max", {length, call.graph().number(1e-6)})});
+  call.give(y, {1}, call.options().number<int8_t>(0, 0));
 }
 
 std::string reduced(TfCall &call, const char *onnx) {
@@ -125,7 +143,10 @@ std::string reduced(TfCall &call, const char *onnx) {
   for (int64_t &axis : axes) axis = call.axis(axis, call.rank(0));
   std::sort(axes.begin(), axes.end());
   axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
-  return call.open_node(onnx, {call.real(0), call.ints_constant(axes)}).with("keepdims", call.options().flag(0) ? 1 : 0);
+  const bool is_bool = call.x(0).type == TfType::kBool;
+  const std::string x = is_bool ? cast_to(call, call.real(0), TfType::kFloat32) : call.real(0);
+  const std::string y = call.open_node(onnx, {x, call.ints_constant(axes)}).with("keepdims", call.options().flag(0) ? 1 : 0);
+  return is_bool ? cast_to(call, y, TfType::kBool) : y;
 }
 void mean(TfCall &call) {
   call.give(reduced(call, "ReduceMean"));
@@ -164,69 +185,69 @@ void arg_min(TfCall &call) {
   best_index(call, "ArgMin");
 }
 
-constexpr const char *kReal = "float32, or quantized: computed as real numbers, then rounded to the result's grid";
-
 }  // namespace
 
 const std::vector<TfRow> kTfArithmetic = {
-    {"ABS", same, kReal},
-    {"ADD", fused, kReal},
-    {"ADD_N", same, kReal},
-    {"ARG_MAX", arg_max, kReal},
-    {"ARG_MIN", arg_min, kReal},
-    {"CAST", cast, kReal},
-    {"CEIL", same, kReal},
-    {"COS", same, kReal},
-    {"CUMSUM", cumsum, kReal},
-    {"DEQUANTIZE", regrid, kReal},
-    {"DIV", fused, kReal},
-    {"ELU", same, kReal},
-    {"EQUAL", same, kReal},
-    {"EXP", same, kReal},
-    {"FLOOR", same, kReal},
-    {"GELU", gelu, kReal},
-    {"GREATER", same, kReal},
-    {"GREATER_EQUAL", greater_equal, kReal},
-    {"HARD_SWISH", same, kReal},
-    {"L2_NORMALIZATION", l2_normalization, kReal},
-    {"LEAKY_RELU", leaky_relu, kReal},
-    {"LESS", same, kReal},
-    {"LESS_EQUAL", same, kReal},
-    {"LOG", same, kReal},
-    {"LOGICAL_AND", same, kReal},
-    {"LOGICAL_NOT", same, kReal},
-    {"LOGICAL_OR", same, kReal},
-    {"LOGISTIC", same, kReal},
-    {"LOG_SOFTMAX", log_softmax, kReal},
-    {"MAXIMUM", same, kReal},
-    {"MEAN", mean, kReal},
-    {"MINIMUM", same, kReal},
-    {"MUL", fused, kReal},
-    {"NEG", same, kReal},
-    {"NOT_EQUAL", not_equal, kReal},
-    {"POW", same, kReal},
-    {"PRELU", prelu, kReal},
-    {"QUANTIZE", regrid, kReal},
-    {"REDUCE_MAX", reduce_max, kReal},
-    {"REDUCE_MIN", reduce_min, kReal},
-    {"REDUCE_PROD", reduce_prod, kReal},
-    {"RELU", same, kReal},
-    {"RELU6", relu6, kReal},
-    {"RELU_0_TO_1", relu_0_to_1, kReal},
-    {"RELU_N1_TO_1", relu_n1_to_1, kReal},
-    {"ROUND", same, kReal},
-    {"RSQRT", rsqrt, kReal},
-    {"SELECT", same, kReal},
-    {"SELECT_V2", same, kReal},
-    {"SIGN", same, kReal},
-    {"SIN", same, kReal},
-    {"SOFTMAX", softmax, kReal},
-    {"SQRT", same, kReal},
-    {"SQUARE", square, kReal},
-    {"SQUARED_DIFFERENCE", squared_difference, kReal},
-    {"SUB", fused, kReal},
-    {"SUM", sum, kReal},
-    {"TANH", same, kReal},
+    {"ABS", same, 0},
+    {"ADD", fused, 2},
+    {"ADD_N", same, 0},
+    {"ARG_MAX", arg_max, 1},
+    {"ARG_MIN", arg_min, 1},
+    {"CAST", cast, 2},
+    {"CEIL", same, 0},
+    {"COS", same, 0},
+    {"CUMSUM", cumsum, 2},
+    {"DEQUANTIZE", regrid, 0},
+    {"DIV", fused, 1},
+    {"ELU", same, 0},
+    {"EQUAL", same, 0},
+    {"EXP", same, 0},
+    {"FLOOR", same, 0},
+    {"GELU", gelu, 1},
+    {"GREATER", same, 0},
+    {"GREATER_EQUAL", greater_equal, 0},
+    {"HARD_SWISH", same, 0},
+    {"L2_NORMALIZATION", l2_normalization, 1},
+    {"LEAKY_RELU", leaky_relu, 1},
+    {"LESS", same, 0},
+    {"LESS_EQUAL", same, 0},
+    {"LOG", same, 0},
+    {"LOGICAL_AND", same, 0},
+    {"LOGICAL_NOT", same, 0},
+    {"LOGICAL_OR", same, 0},
+    {"LOGISTIC", same, 0},
+    {"LOG_SOFTMAX", log_softmax, 0},
+    {"MAXIMUM", same, 0},
+    {"MEAN", mean, 1},
+    {"MINIMUM", same, 0},
+    {"MUL", fused, 1},
+    {"NEG", same, 0},
+    {"NOT_EQUAL", not_equal, 0},
+    {"POW", same, 0},
+    {"PRELU", prelu, 0},
+    {"QUANTIZE", regrid, 0},
+    {"REDUCE_ALL", reduce_min, 1},
+    {"REDUCE_ANY", reduce_max, 1},
+    {"REDUCE_MAX", reduce_max, 1},
+    {"REDUCE_MIN", reduce_min, 1},
+    {"REDUCE_PROD", reduce_prod, 1},
+    {"RELU", same, 0},
+    {"RELU6", relu6, 0},
+    {"RELU_0_TO_1", relu_0_to_1, 0},
+    {"RELU_N1_TO_1", relu_n1_to_1, 0},
+    {"ROUND", same, 0},
+    {"RSQRT", rsqrt, 0},
+    {"SELECT", select, 0},
+    {"SELECT_V2", same, 0},
+    {"SIGN", same, 0},
+    {"SIN", same, 0},
+    {"SOFTMAX", softmax, 1},
+    {"SQRT", same, 0},
+    {"SQUARE", square, 0},
+    {"SQUARED_DIFFERENCE", squared_difference, 0},
+    {"SUB", fused, 2},
+    {"SUM", sum, 1},
+    {"TANH", same, 0},
 };
 
 }  // namespace rnnp::compiler

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "compiler/onnx/model_file.h"
 #include "compiler/onnx/problem.h"
@@ -130,6 +131,28 @@ TfOperator read_operator(const FlatTable &table, const std::vector<Code> &codes,
           table.numbers<int32_t>(operator_field::kOutputs), more ? *more : FlatTable()};
 }
 
+// DEQUANTIZE of a constant is the constant: whoever reads one reads real numbers.
+void read_constants_in_place(TfSubgraph *graph) {
+  std::map<int32_t, int32_t> constants;
+  const auto is_of_constant = [&](const TfOperator &op) {
+    return tflite_operator_name(op) == "DEQUANTIZE" && op.inputs.size() == 1 && op.outputs.size() == 1 && op.inputs[0] >= 0 &&
+           graph->tensors[static_cast<size_t>(op.inputs[0])].is_constant();
+  };
+  for (const TfOperator &op : graph->operators) {
+    if (is_of_constant(op)) constants.emplace(op.outputs[0], op.inputs[0]);
+  }
+  if (constants.empty()) return;
+  const auto rename = [&](std::vector<int32_t> *names) {
+    for (int32_t &name : *names) {
+      const auto found = constants.find(name);
+      if (found != constants.end()) name = found->second;
+    }
+  };
+  graph->operators.erase(std::remove_if(graph->operators.begin(), graph->operators.end(), is_of_constant), graph->operators.end());
+  for (TfOperator &op : graph->operators) rename(&op.inputs);
+  rename(&graph->outputs);
+}
+
 TfSubgraph read_subgraph(const FlatTable &table, const std::vector<Code> &codes, const std::vector<FlatTable> &buffers,
                          FlatFile *file) {
   TfSubgraph graph;
@@ -145,6 +168,7 @@ TfSubgraph read_subgraph(const FlatTable &table, const std::vector<Code> &codes,
     check_indices(graph.operators.back().inputs, -1, graph, "operator " + tflite_operator_name(graph.operators.back()));
     check_indices(graph.operators.back().outputs, 0, graph, "operator " + tflite_operator_name(graph.operators.back()));
   }
+  read_constants_in_place(&graph);
   return graph;
 }
 

@@ -189,6 +189,11 @@ void TfGraph::convert(size_t at) {
   const auto refused = refusal_of([&] {
     Budget::charge_elements(256);  // nodes take memory, and many loops may run one body
     if (row == nullptr) throw Refusal("this operator of TensorFlow Lite is not read; docs/FORMATS.md lists those that are");
+    for (int field = row->options; field < op.options.field_count(); ++field) {
+      if (op.options.has(field)) throw Refusal("its option " + std::to_string(field) + " is not known: the file is newer");
+    }
+    if (!row->takes_dealt && std::any_of(op.inputs.begin(), op.inputs.end(), [&](int32_t i) { return dealt(i) != nullptr; }))
+      throw Refusal("it stands between SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND; accepted there: convolutions");
     TfCall call(this, op, title);
     row->convert(call);
   });

@@ -8,6 +8,7 @@
 #define RNNPACK_COMPILER_TFLITE_TFLITE_GRAPH_H_
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,14 @@ struct TfGrid {
   double zero = 0;
 };
 
+// SPACE_TO_BATCH_ND deals the elements of an axis out to `block` rows, so that a convolution of these is a dilated one of the axis.
+// Its result and what follows are computed on the axis itself, up to BATCH_TO_SPACE_ND.
+struct TfDealt {
+  int64_t block = 1;
+  size_t axis = 1;
+  int64_t pad_end = 0;  // zeros that the file puts behind the axis, and takes off again
+};
+
 // What becomes of all subgraphs: variables that the file keeps from call to call, and where constants go.
 struct TfContext {
   struct Variable {
@@ -37,6 +46,7 @@ struct TfContext {
   std::map<std::string, Variable> variables = {};
   std::map<std::string, std::string> next = {};  // of states
   int depth = 0;                                 // of loops
+  std::set<std::string> notes = {};              // what the user should know
   // An int8 recurrent layer computes its cells in float, so the bits are not the interpreter's: other layers keep int8 weights,
   // too.
   bool keeps_int8 = false;
@@ -77,6 +87,12 @@ class TfGraph {
   int32_t squeezed_from(int32_t tensor) const;
   void set_squeezed(int32_t tensor, int32_t from) { squeezed_[tensor] = from; }
 
+  const TfDealt *dealt(int32_t tensor) const {
+    const auto found = dealt_.find(tensor);
+    return found == dealt_.end() ? nullptr : &found->second;
+  }
+  void set_dealt(int32_t tensor, const TfDealt &how) { dealt_[tensor] = how; }
+
   const TfTensor &tensor(int32_t index) const { return graph_.tensors[static_cast<size_t>(index)]; }
   const TfSubgraph &graph() const { return graph_; }
   TfContext &context() { return *context_; }
@@ -103,6 +119,7 @@ class TfGraph {
   std::map<int32_t, Value> values_;
   std::map<int32_t, std::string> reals_;
   std::map<int32_t, int32_t> squeezed_;
+  std::map<int32_t, TfDealt> dealt_;
 };
 
 // One operator, with its operands by position.
@@ -158,7 +175,8 @@ class TfCall {
 struct TfRow {
   const char *name;
   void (*convert)(TfCall &call);
-  const char *limits;
+  int options;               // how many fields of its options are known: a newer one is refused, never passed over
+  bool takes_dealt = false;  // knows that an operand may be TfDealt
 };
 extern const std::vector<TfRow> kTfArithmetic, kTfLayers, kTfShapes, kTfSequences, kTfLoops, kTfVariables;
 // Every operator that is read.

@@ -137,15 +137,26 @@ std::string as_nhwc(TfCall &call, const std::string &y) {
   return call.transposed(y, {0, 2, 3, 1});
 }
 
+// The convolution of elements that were dealt out to rows.
+void dilate(TfCall &call, const TfDealt &how, bool is_valid, Window *window) {
+  const size_t axis = how.axis - 1;
+  if (axis > 1 || !is_valid || window->stride[axis] != 1 || window->dilation[axis] != 1)
+    throw Refusal("it stands between SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND; accepted there: no padding, a stride of 1");
+  window->dilation[axis] = how.block;
+  call.graph().set_dealt(call.out(), how);
+}
+
 void convolve(TfCall &call, Window window, int64_t groups, int64_t channels, const std::vector<int64_t> &axes, int activation) {
   check_bias(call, 2, channels);
   check_window(window);
+  const bool is_valid = call.options().number<int8_t>(0, 0) == 1;
+  if (const TfDealt *how = call.graph().dealt(call.in(0))) dilate(call, *how, is_valid, &window);
   const Operands operands = operands_of(call, 0, 1, 2);
   std::vector<std::string> inputs = {as_nchw(call, operands.x), call.transposed(operands.weights, axes)};
   if (!operands.bias.empty()) inputs.push_back(operands.bias);
   BuiltNode node = call.open_node("Conv", inputs);
   set_window(&node, window, true);
-  pad_window(&node, window, call.x(0).shape, call.options().number<int8_t>(0, 0) == 1);
+  pad_window(&node, window, call.x(0).shape, is_valid);
   if (groups != 1) node.with("group", groups);
   give_layer(call, as_nhwc(call, node), operands, activation, true);
 }
@@ -190,11 +201,12 @@ void transpose_conv(TfCall &call) {
   if (y.size() != 4 || w[3] != x[3])
     throw Refusal("its weight of shape " + shape_text(w) + " does not fit an input of shape " + shape_text(x));
   const Operands operands = operands_of(call, 2, 1, 3);
+  const bool is_valid = call.options().number<int8_t>(0, 0) == 1;
   std::vector<int64_t> pads(4), more(2);
   for (size_t i = 0; i < 2; ++i) {
     if (x[i + 1] < 1) throw Refusal("its input has an open size");
     const int64_t full = (x[i + 1] - 1) * window.stride[i] + window.kernel[i], extra = full - y[i + 1];
-    pads[i] = std::max<int64_t>(extra, 0) / 2;
+    pads[i] = is_valid ? 0 : std::max<int64_t>(extra, 0) / 2;
     pads[i + 2] = std::max<int64_t>(extra, 0) - pads[i];
     more[i] = std::max<int64_t>(-extra, 0);
   }
@@ -264,21 +276,14 @@ void resize_bilinear(TfCall &call) {
   resize(call, "linear", 2, 3);
 }
 
-constexpr const char *kLayer = "constant weights, float32, float16 or quantized, a scale a tensor or a channel; fused activations";
-constexpr const char *kWindow = "float32 or quantized; fused activations";
-
 }  // namespace
 
 const std::vector<TfRow> kTfLayers = {
-    {"AVERAGE_POOL_2D", average_pool_2d, kWindow},
-    {"BATCH_MATMUL", batch_matmul, "one operand a constant, or a sum over features"},
-    {"CONV_2D", conv_2d, kLayer},
-    {"DEPTHWISE_CONV_2D", depthwise_conv_2d, kLayer},
-    {"FULLY_CONNECTED", fully_connected, kLayer},
-    {"MAX_POOL_2D", max_pool_2d, kWindow},
-    {"RESIZE_BILINEAR", resize_bilinear, kWindow},
-    {"RESIZE_NEAREST_NEIGHBOR", resize_nearest, kWindow},
-    {"TRANSPOSE_CONV", transpose_conv, kLayer},
+    {"AVERAGE_POOL_2D", average_pool_2d, 6}, {"BATCH_MATMUL", batch_matmul, 3},
+    {"CONV_2D", conv_2d, 7, true},           {"DEPTHWISE_CONV_2D", depthwise_conv_2d, 7, true},
+    {"FULLY_CONNECTED", fully_connected, 5}, {"MAX_POOL_2D", max_pool_2d, 6},
+    {"RESIZE_BILINEAR", resize_bilinear, 4}, {"RESIZE_NEAREST_NEIGHBOR", resize_nearest, 2},
+    {"TRANSPOSE_CONV", transpose_conv, 5},
 };
 
 }  // namespace rnnp::compiler

@@ -142,10 +142,23 @@ class WhileReader {
   void check_trips() const {
     if (condition_.inputs.size() != kinds_.size() || condition_.outputs.size() != 1 || !holds(condition_.outputs[0], 0))
       throw Refusal("how often it runs is not the number of steps of the sequence that it reads; accepted: once a step");
+    const int64_t steps = call_.x(reads_[0].first).shape[0];
     for (const auto &read : reads_) {
-      const std::vector<int64_t> &first = call_.x(reads_[0].first).shape, &each = call_.x(read.first).shape;
-      if (each.empty() || each[0] != first[0]) throw Refusal("it reads sequences of other numbers of steps");
+      const std::vector<int64_t> &each = call_.x(read.first).shape;
+      if (each.empty() || each[0] != steps) throw Refusal("it reads sequences of other numbers of steps");
     }
+    for (size_t k = 0; k < kinds_.size(); ++k) {
+      if (kinds_[k] == Carried::kList) check_list(call_.x(k).shape, in_body(written(k)).shape, steps);
+    }
+  }
+
+  // Each step writes one whole element of a list as long as there are steps.
+  static void check_list(const std::vector<int64_t> &list, const std::vector<int64_t> &element, int64_t steps) {
+    const auto open_or = [](int64_t a, int64_t b) { return a < 0 || b < 0 || a == b; };
+    if (list.empty() || element.size() != list.size() || element[0] != 1 || !open_or(list[0], steps) ||
+        !std::equal(list.begin() + 1, list.end(), element.begin() + 1, open_or))
+      throw Refusal("it writes " + shape_text(element) + " into a list of shape " + shape_text(list) + " at each of " +
+                    (steps < 0 ? "its" : std::to_string(steps)) + " steps; accepted: one element a step");
   }
 
   // A name of its own for each result of the body.
@@ -183,8 +196,8 @@ class WhileReader {
     }
     for (size_t k = 0; k < kinds_.size(); ++k) {
       if (kinds_[k] == Carried::kInvariant && is_needed(k)) body.set(body_.inputs[k], call_.real(k), false);
-      if (kinds_[k] == Carried::kList) makes_.push_back({k, written(k), false});
-      if (kinds_[k] == Carried::kState && !is_read(k)) makes_.push_back({k, body_.outputs[k], true});
+      if (kinds_[k] == Carried::kList) makes_.push_back(made_of(k, written(k), false));
+      if (kinds_[k] == Carried::kState && !is_read(k)) makes_.push_back(made_of(k, body_.outputs[k], true));
     }
     for (const Made &made : makes_) wanted.push_back(made.tensor);
     body.convert_for(wanted);
@@ -196,12 +209,8 @@ class WhileReader {
     for (const size_t k : states_) nodes->output(result(body, nodes, body->real(body_.outputs[k])));
     for (const Made &made : makes_) {
       std::string each = body->real(made.tensor);
-      if (!made.is_last) {
-        const std::vector<int64_t> &shape = in_body(made.tensor).shape;
-        if (shape.empty() || shape[0] != 1)
-          throw Refusal("it writes " + shape_text(shape) + " into a list at each step; accepted: one element");
+      if (!made.is_last && !made.lacks_axis)
         each = nodes->node("Squeeze", {each, call_.ints_constant({0})}, call_.title() + "_each");
-      }
       nodes->output(result(body, nodes, each));
     }
     std::vector<std::string> outputs;
@@ -218,6 +227,7 @@ class WhileReader {
       if (makes_[i].is_last) {
         const std::string last = call_.graph().context().constants->constant_ints(call_.title() + "_last", {}, {-1});
         name = call_.open_node("Gather", {name, last}).with("axis", 0);
+        if (makes_[i].lacks_axis) name = call_.node("Unsqueeze", {name, call_.ints_constant({0})});
       }
       call_.give(name, {1}, 0, makes_[i].at);
     }
@@ -234,8 +244,19 @@ class WhileReader {
   struct Made {
     size_t at;
     int32_t tensor;
-    bool is_last;  // what the last step makes is the result
+    bool is_last;     // what the last step makes is the result
+    bool lacks_axis;  // of one element in front, which the body adds last of all
   };
+
+  Made made_of(size_t k, int32_t tensor, bool is_last) const {
+    const TfOperator *op = producer(body_, tensor);
+    std::vector<int64_t> shape = in_body(tensor).shape;
+    if (shape.empty() || shape[0] != 1 || (!is_op(op, "RESHAPE", 1) && !is_op(op, "EXPAND_DIMS", 1)))
+      return {k, tensor, is_last, false};
+    shape.erase(shape.begin());
+    const bool adds_axis = in_body(op->inputs[0]).shape == shape;
+    return {k, adds_axis ? op->inputs[0] : tensor, is_last, adds_axis};
+  }
 
   TfCall &call_;
   const TfSubgraph &condition_, &body_;
@@ -269,7 +290,7 @@ void while_loop(TfCall &call) {
 }  // namespace
 
 const std::vector<TfRow> kTfLoops = {
-    {"WHILE", while_loop, "as Keras writes recurrent layers: a counter, sequences read and lists written at it, states"},
+    {"WHILE", while_loop, 2},
 };
 
 }  // namespace rnnp::compiler

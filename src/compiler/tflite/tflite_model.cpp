@@ -84,7 +84,9 @@ std::unique_ptr<OnnxModel> converted(const TfModel &model) {
     builder.output(next);
     builder.state(state.first, next);
   }
-  return builder.take();
+  auto made = builder.take();
+  made->notes.assign(context.notes.begin(), context.notes.end());
+  return made;
 }
 
 bool detect(const ModelFile &file) {

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <cstdio>
 
 #include "compiler/tflite/tflite_graph.h"
 
@@ -10,7 +11,13 @@ namespace rnnp::compiler {
 namespace {
 
 constexpr int kNoActivation = 0, kReluActivation = 1, kTanhActivation = 4;
-constexpr double kSaturates = 10;  // beyond it tanh and sigmoid are 1 in f32, or nearly so
+constexpr float kUsualClip = 10;  // what TensorFlow's converter writes for layers that cut nothing off
+
+std::string brief(float value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", static_cast<double>(value));
+  return text;
+}
 
 const char *activation_name(int activation) {
   if (activation == kTanhActivation) return "Tanh";
@@ -27,12 +34,12 @@ std::string weight(TfCall &call, size_t i, int64_t rows, int64_t columns) {
   return call.real(i);
 }
 
-// The gates' matrices, one behind the other. Those at `first` - 1 are left out: the input gate is 1 less the forget gate, whose
-// weights it has with the other sign.
+// The gates' matrices, one behind the other. Where the first one, of the input gate, is left out, that gate is 1 less the forget
+// gate, whose weights it has with the other sign.
 std::string gates(TfCall &call, const std::vector<size_t> &order, int64_t rows, int64_t columns) {
   std::vector<std::string> parts;
   for (const size_t i : order) {
-    if (call.has(i)) {
+    if (call.has(i) || i != order[0]) {
       parts.push_back(weight(call, i, rows, columns));
       continue;
     }
@@ -130,11 +137,15 @@ void check_sequence(const TfCall &call) {
     throw Refusal("its input has shape " + shape_text(call.x(0).shape) + "; accepted: steps, batch and features");
 }
 
-void check_lstm_options(const TfCall &call) {
-  const float clip = call.options().number<float>(1, 0.0f);
-  if (clip != 0 && clip < kSaturates)
-    throw Refusal("its cell is cut off at " + std::to_string(clip) + "; accepted: nowhere, or at 10 and more");
+void check_lstm_options(TfCall &call) {
   const int activation = call.options().number<int8_t>(0, 0);
+  const float clip = call.options().number<float>(1, 0.0f);
+  if (clip != 0 && (clip < kUsualClip || activation != kTanhActivation))
+    throw Refusal("its cell is cut off at " + brief(clip) + "; accepted: nowhere, or with tanh at 10 and more");
+  if (clip != 0)
+    call.graph().context().notes.insert("the file cuts LSTM cells off at " + brief(clip) +
+                                        ", which the converter adds; this library does not, nor does the model before conversion: "
+                                        "results differ from TensorFlow Lite's once a cell goes beyond");
   if (activation != kTanhActivation && activation != kReluActivation)
     throw Refusal("its activation is " + std::to_string(activation) + "; accepted: tanh, relu");
 }
@@ -275,17 +286,11 @@ void svdf(TfCall &call) {
   call.give(y, {factor}, call.options().number<int8_t>(1, 0));
 }
 
-constexpr const char *kLstm = "no projection, layer normalization or auxiliary input; peepholes; int8 weights";
-constexpr const char *kRnn = "tanh, relu or none; no auxiliary input";
-
 }  // namespace
 
 const std::vector<TfRow> kTfSequences = {
-    {"BIDIRECTIONAL_SEQUENCE_LSTM", bidirectional_lstm, kLstm},
-    {"BIDIRECTIONAL_SEQUENCE_RNN", bidirectional_rnn, kRnn},
-    {"SVDF", svdf, "one step a call, its memory a persistent state; fused activations"},
-    {"UNIDIRECTIONAL_SEQUENCE_LSTM", sequence_lstm, kLstm},
-    {"UNIDIRECTIONAL_SEQUENCE_RNN", sequence_rnn, kRnn},
+    {"BIDIRECTIONAL_SEQUENCE_LSTM", bidirectional_lstm, 6}, {"BIDIRECTIONAL_SEQUENCE_RNN", bidirectional_rnn, 4}, {"SVDF", svdf, 3},
+    {"UNIDIRECTIONAL_SEQUENCE_LSTM", sequence_lstm, 6},     {"UNIDIRECTIONAL_SEQUENCE_RNN", sequence_rnn, 3},
 };
 
 }  // namespace rnnp::compiler

@@ -60,7 +60,23 @@ void note_squeezed(TfCall &call) {
     call.graph().set_squeezed(call.out(), call.in(0));
 }
 
+// Axes of one element come and go beside one that is dealt out.
+void reshape_dealt(TfCall &call, TfDealt how) {
+  Sizes go, come;
+  if (!only_ones_differ(call.x(0).shape, call.y().shape, &go, &come))
+    throw Refusal("it makes " + shape_text(call.y().shape) + " of " + shape_text(call.x(0).shape) +
+                  " between SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND; accepted there: axes of one element more or less");
+  const auto before = [&](const Sizes &axes, size_t end) {
+    return static_cast<size_t>(std::count_if(axes.begin(), axes.end(), [&](int64_t a) { return static_cast<size_t>(a) < end; }));
+  };
+  how.axis -= before(go, how.axis);
+  for (const int64_t axis : come) how.axis += static_cast<size_t>(axis) <= how.axis ? 1 : 0;
+  call.graph().set_dealt(call.out(), how);
+  call.give_moved(0, unsqueezed(call, squeezed(call, call.moved(0), go), come));
+}
+
 void reshape(TfCall &call) {
+  if (const TfDealt *how = call.graph().dealt(call.in(0))) return reshape_dealt(call, *how);
   const Sizes &from = call.x(0).shape;
   const auto is_open = [](const Sizes &shape) { return std::count(shape.begin(), shape.end(), -1) != 0; };
   note_squeezed(call);
@@ -70,6 +86,7 @@ void reshape(TfCall &call) {
 }
 
 void squeeze(TfCall &call) {
+  if (const TfDealt *how = call.graph().dealt(call.in(0))) return reshape_dealt(call, *how);
   note_squeezed(call);
   Sizes axes;
   for (const int32_t axis : call.options().numbers<int32_t>(0)) axes.push_back(call.axis(axis, call.rank(0)));
@@ -86,6 +103,7 @@ int64_t one(const Sizes &list, const char *what) {
 }
 
 void expand_dims(TfCall &call) {
+  if (const TfDealt *how = call.graph().dealt(call.in(0))) return reshape_dealt(call, *how);
   const int64_t axis = call.axis(one(call.ints(1, "its axis"), "its axis"), call.rank(0) + 1);
   call.give_moved(0, unsqueezed(call, call.moved(0), {axis}));
 }
@@ -168,7 +186,8 @@ void strided_slice(TfCall &call) {
   for (size_t i = 0; i < begin.size(); ++i) {
     const int64_t axis = static_cast<int64_t>(i), size = call.x(0).shape[i];
     if (bit(4, i)) {
-      ranges.push_back({axis, begin[i], begin[i] == -1 ? INT64_MAX : begin[i] + 1, 1});
+      const int64_t at = bit(0, i) ? (step[i] > 0 ? 0 : -1) : begin[i];
+      ranges.push_back({axis, at, at == -1 ? INT64_MAX : at + 1, 1});
       gone.push_back(axis);
       continue;
     }
@@ -220,6 +239,39 @@ void unpack(TfCall &call) {
   }
 }
 
+int64_t block_of(TfCall &call) {
+  if (call.rank(0) != 3) throw Refusal("its input has shape " + shape_text(call.x(0).shape) + "; accepted: three axes");
+  return one(call.ints(1, "its block"), "its block");
+}
+
+std::pair<int64_t, int64_t> ends_of(TfCall &call, const char *what) {
+  const Sizes ends = call.ints(2, what);
+  const auto fits = [](int64_t v) { return v >= 0 && v <= 1 << 20; };
+  if (ends.size() != 2 || !std::all_of(ends.begin(), ends.end(), fits)) throw Refusal(std::string(what) + " is no pair of sizes");
+  return {ends[0], ends[1]};
+}
+
+void space_to_batch(TfCall &call) {
+  const int64_t block = block_of(call);
+  const auto pads = ends_of(call, "its padding");
+  if (block < 1 || block > 1 << 20) throw Refusal("its block is " + std::to_string(block) + "; accepted: 1 to 1048576");
+  call.graph().set_dealt(call.out(), {block, 1, pads.second});
+  std::string x = call.moved(0);
+  if (pads.first != 0) x = call.node("Pad", {x, call.ints_constant({0, pads.first, 0, 0, 0, 0})});
+  call.give_moved(0, x);
+}
+
+void batch_to_space(TfCall &call) {
+  const TfDealt *how = call.graph().dealt(call.in(0));
+  const auto crops = ends_of(call, "its crops");
+  if (how == nullptr || how->axis != 1 || how->block != block_of(call) || crops.second < how->pad_end)
+    throw Refusal("it does not undo a SPACE_TO_BATCH_ND; accepted: behind one and convolutions");
+  const int64_t end = crops.second == how->pad_end ? INT64_MAX : how->pad_end - crops.second;
+  std::string x = call.moved(0);
+  if (crops.first != 0 || end != INT64_MAX) x = sliced(call, x, {{1, crops.first, end, 1}});
+  call.give_moved(0, x);
+}
+
 // Of a grid its zero point is zero.
 void pad(TfCall &call) {
   const Sizes pairs = call.ints(1, "its padding");
@@ -253,6 +305,9 @@ void shape(TfCall &call) {
 void fill(TfCall &call) {
   call.give(call.node("Expand", {call.real(1), call.real(0)}));
 }
+void zeros_like(TfCall &call) {
+  call.give(call.node("Expand", {call.graph().number(0), call.node("Shape", {call.real(0)})}));
+}
 void tile(TfCall &call) {
   call.give_moved(0, call.node("Tile", {call.moved(0), call.ints_constant(call.ints(1, "its repeats"))}));
 }
@@ -266,31 +321,32 @@ void reverse_v2(TfCall &call) {
   call.give_moved(0, sliced(call, call.moved(0), ranges));
 }
 
-constexpr const char *kMoves = "float32, integers or quantized; constant sizes and axes";
-
 }  // namespace
 
 const std::vector<TfRow> kTfShapes = {
-    {"BROADCAST_TO", broadcast_to, kMoves},
-    {"CONCATENATION", concatenation, kMoves},
-    {"EXPAND_DIMS", expand_dims, kMoves},
-    {"FILL", fill, kMoves},
-    {"GATHER", gather, kMoves},
-    {"MIRROR_PAD", pad, kMoves},
-    {"PACK", pack, kMoves},
-    {"PAD", pad, kMoves},
-    {"PADV2", pad, kMoves},
-    {"RESHAPE", reshape, "float32, integers or quantized; constant or computed shape"},
-    {"REVERSE_V2", reverse_v2, kMoves},
-    {"SHAPE", shape, kMoves},
-    {"SLICE", slice, kMoves},
-    {"SPLIT", split, kMoves},
-    {"SPLIT_V", split_v, kMoves},
-    {"SQUEEZE", squeeze, kMoves},
-    {"STRIDED_SLICE", strided_slice, kMoves},
-    {"TILE", tile, kMoves},
-    {"TRANSPOSE", transpose, kMoves},
-    {"UNPACK", unpack, kMoves},
+    {"BATCH_TO_SPACE_ND", batch_to_space, 0, true},
+    {"BROADCAST_TO", broadcast_to, 0},
+    {"CONCATENATION", concatenation, 2},
+    {"EXPAND_DIMS", expand_dims, 0, true},
+    {"FILL", fill, 0},
+    {"GATHER", gather, 2},
+    {"MIRROR_PAD", pad, 1},
+    {"PACK", pack, 2},
+    {"PAD", pad, 0},
+    {"PADV2", pad, 0},
+    {"RESHAPE", reshape, 1, true},
+    {"REVERSE_V2", reverse_v2, 0},
+    {"SHAPE", shape, 1},
+    {"SLICE", slice, 0},
+    {"SPACE_TO_BATCH_ND", space_to_batch, 0},
+    {"SPLIT", split, 1},
+    {"SPLIT_V", split_v, 1},
+    {"SQUEEZE", squeeze, 1, true},
+    {"STRIDED_SLICE", strided_slice, 6},
+    {"TILE", tile, 0},
+    {"TRANSPOSE", transpose, 0},
+    {"UNPACK", unpack, 2},
+    {"ZEROS_LIKE", zeros_like, 0},
 };
 
 }  // namespace rnnp::compiler

@@ -153,9 +153,11 @@ std::vector<double> reals_of(const TfTensor &tensor) {
 }
 
 std::string dequantized_constant(GraphBuilder *nodes, GraphBuilder *constants, const TfTensor &tensor, const std::string &wished) {
+  if (tensor.type == TfType::kFloat16 || tensor.type == TfType::kBfloat16) {
+    const std::vector<double> values = elements_of(tensor);
+    return constants->constant(wished, tensor.shape, std::vector<float>(values.begin(), values.end()));
+  }
   std::string raw = constants->constant_raw(wished, onnx_element_type(tensor.type), tensor.shape, raw_of(tensor));
-  if (tensor.type == TfType::kFloat16 || tensor.type == TfType::kBfloat16)
-    return nodes->node("Cast", {raw}, wished + "_f32").with("to", static_cast<int>(kOnnxFloat));
   if (!tensor.is_quantized()) return raw;
   const std::vector<int64_t> shape =
       tensor.scales.size() == 1 ? std::vector<int64_t>() : std::vector<int64_t>{static_cast<int64_t>(tensor.scales.size())};

@@ -103,10 +103,10 @@ void assign_variable(TfCall &call) {
 }  // namespace
 
 const std::vector<TfRow> kTfVariables = {
-    {"ASSIGN_VARIABLE", assign_variable, "the state of the next call"},
-    {"CALL_ONCE", call_once, "constants that variables start at"},
-    {"READ_VARIABLE", read_variable, "a persistent state of the library"},
-    {"VAR_HANDLE", var_handle, "all"},
+    {"ASSIGN_VARIABLE", assign_variable, 0},
+    {"CALL_ONCE", call_once, 1},
+    {"READ_VARIABLE", read_variable, 0},
+    {"VAR_HANDLE", var_handle, 2},
 };
 
 }  // namespace rnnp::compiler

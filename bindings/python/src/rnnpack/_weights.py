@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import struct
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Union, cast
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Set, Union, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,12 @@ Description = Union[PathLike, Mapping[str, Any]]
 Weights = Union[PathLike, Mapping[str, npt.ArrayLike]]
 _TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1", "U8": "u1", "BOOL": "u1"}
 _MOST_HEADER = 100 << 20
-_KNOWN = {"type", "name", "from", "weights", "activation", "kernel", "dilation", "stride", "groups", "padding", "epsilon", "axis", "last"}
+_EVERY = {"type", "name", "from", "activation"}
+_SEVERAL = ("concat", "add", "multiply")
+_SETTINGS: Dict[str, Set[str]] = {
+    "lstm": {"weights", "last"}, "gru": {"weights", "last"}, "rnn": {"weights", "last"}, "linear": {"weights"},
+    "conv1d": {"weights", "dilation", "stride", "groups", "padding"}, "batch_norm": {"weights", "epsilon"}, "layer_norm": {"weights", "epsilon"},
+    "prelu": {"weights"}, "embedding": {"weights"}, "activation": set(), "concat": {"axis"}, "add": set(), "multiply": set()}
 
 
 def from_weights(description: Description, arrays: Weights, **options: Unpack[CompileOptions]) -> Model:
@@ -112,9 +117,14 @@ class _Network:
         for layer in layers:
             if not isinstance(layer, Mapping) or not isinstance(layer.get("type"), str):
                 raise UsageError(f"a layer is an object with a \"type\", not {layer!r}")
-            unknown = sorted(set(layer) - _KNOWN)
+            if layer["type"] not in _SETTINGS:
+                raise UsageError(f"layer '{layer.get('name', layer['type'])}': the type '{layer['type']}' is not known; accepted: {', '.join(_SETTINGS)}")
+            known = _EVERY | _SETTINGS[layer["type"]]
+            if layer["type"] == "rnn":  # an activation beside it might be meant for its inside, where there is tanh
+                known -= {"activation"}
+            unknown = sorted(set(layer) - known)
             if unknown:
-                raise UsageError(f"layer '{layer.get('name', layer['type'])}': unknown members {', '.join(unknown)}; accepted: {', '.join(sorted(_KNOWN))}")
+                raise UsageError(f"layer '{layer.get('name', layer['type'])}': unknown members {', '.join(unknown)}; accepted for {layer['type']}: {', '.join(sorted(known))}")
             last = self._add(layer, last)
         for name, reserved in outputs.items():
             self._layers.graph.output_of(self._value(name).name, reserved)
@@ -152,6 +162,8 @@ class _Network:
             raise UsageError(f"two layers are called '{title}': give one a \"name\"")
         given = layer.get("from", before)
         inputs = [self._value(name) for name in ([given] if isinstance(given, str) else given)]
+        if len(inputs) != 1 and kind not in _SEVERAL:
+            raise UsageError(f"layer '{title}': it has {len(inputs)} inputs; accepted: one, or several for {', '.join(_SEVERAL)}")
         value = self._made(kind, title, layer, inputs)
         self._values[title] = self._layers.activation(title + ".activation", value, layer.get("activation")) if kind != "activation" else value
         return title
@@ -181,10 +193,7 @@ class _Network:
             return layers.activation(title, x, layer.get("activation"))
         if kind == "concat":
             return layers.concat(title, inputs, int(layer.get("axis", -1)))
-        if kind in ("add", "multiply"):
-            return layers.made({"add": "Add", "multiply": "Mul"}[kind], [v.name for v in inputs], title, max((v.shape for v in inputs), key=len))
-        raise UsageError(f"layer '{title}': the type '{kind}' is not known; accepted: lstm, gru, rnn, linear, conv1d, batch_norm, layer_norm, prelu, "
-                         "embedding, activation, concat, add, multiply")
+        return layers.made({"add": "Add", "multiply": "Mul"}[kind], [v.name for v in inputs], title, max((v.shape for v in inputs), key=len))
 
     def _recurrent(self, kind: str, title: str, layer: Mapping[str, Any], x: Value) -> Value:
         prefix = str(layer.get("weights", ""))

@@ -88,6 +88,44 @@ TEST(TfliteOperators, AnyAndAllOfBooleans) {
   }
 }
 
+TEST(TfliteOperators, GatherNdTakesRowsOrElements) {
+  OneOperator rows({3, 2}, {2, 2}), elements({3, 2}, {2});
+  const auto indices = [](TfliteWriter *file, const Shape32 &shape, const std::vector<int32_t> &values) {
+    return file->tensor("", shape, TfliteType::kInt32, {},
+                        std::string(reinterpret_cast<const char *>(values.data()), values.size() * 4));
+  };
+  rows.file.op(Code::kGatherNd, {rows.x, indices(&rows.file, {2, 1}, {2, 0})}, {rows.y});
+  EXPECT_EQ(run(rows.file, {3, 2}, {1, 2, 3, 4, 5, 6}), (Floats{5, 6, 1, 2}));
+  elements.file.op(Code::kGatherNd, {elements.x, indices(&elements.file, {2, 2}, {1, 0, 2, 1})}, {elements.y});
+  EXPECT_EQ(run(elements.file, {3, 2}, {1, 2, 3, 4, 5, 6}), (Floats{3, 6}));
+}
+
+// The place of each row's largest number, as a row of ones and zeros, and as what stands there in a table.
+TEST(TfliteOperators, IndicesLookUpTablesAndMakeRowsOfOnes) {
+  for (const bool hot : {false, true}) {
+    OneOperator f({2, 3}, hot ? Shape32{2, 3} : Shape32{2, 1});
+    const int at = f.file.tensor("at", {2}, TfliteType::kInt32);
+    f.file.op(Code::kArgMax, {f.x, f.file.ints({1})}, {at});
+    if (hot) {
+      f.file.op(Code::kOneHot, {at, f.file.ints({3}, true), f.file.floats({}, {2}), f.file.floats({}, {-1})}, {f.y},
+                FlatOut().number(0, int32_t{-1}));
+    } else {
+      f.file.op(Code::kEmbeddingLookup, {at, f.file.floats({3, 1}, {10, 20, 30})}, {f.y});
+    }
+    EXPECT_EQ(run(f.file, {2, 3}, {1, 3, 2, 4, 0, 1}), hot ? (Floats{-1, 2, -1, 2, -1, -1}) : (Floats{20, 10}));
+  }
+}
+
+TEST(TfliteOperators, TopkGivesNumbersAndPlaces) {
+  OneOperator f({1, 4}, {1, 2});
+  const int values = f.file.tensor("values", {1, 2}), places = f.file.tensor("places", {1, 2}, TfliteType::kInt32),
+            cast = f.file.tensor("cast", {1, 2});
+  f.file.op(Code::kTopk, {f.x, f.file.ints({2}, true)}, {values, places});
+  f.file.op(Code::kCast, {places}, {cast});
+  f.file.op(Code::kAdd, {values, cast}, {f.y});
+  EXPECT_EQ(run(f.file, {1, 4}, {10, 40, 20, 30}), (Floats{41, 33}));
+}
+
 TEST(TfliteOperators, ZerosLikeIsZeroWhateverTheNumbersAre) {
   OneOperator f({1, 3}, {1, 3});
   const int zeros = f.file.tensor("zeros", {1, 3});

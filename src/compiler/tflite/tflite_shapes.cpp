@@ -299,6 +299,39 @@ void gather(TfCall &call) {
   call.give_moved(0, call.open_node("Gather", {call.moved(0), call.real(1)}).with("axis", axis));
 }
 
+// One index a result, as exporters write an index or a choice of an axis, chooses along the first axis.
+void gather_nd(TfCall &call) {
+  const TfTensor &at = call.x(1);
+  if (!at.is_constant() || at.shape.size() != 2 || at.shape[1] != 1)
+    return call.give_moved(0, call.node("GatherND", {call.moved(0), call.real(1)}));
+  const std::string chosen = call.ints_constant(call.ints(1, "its indices"));
+  call.give_moved(0, call.open_node("Gather", {call.moved(0), chosen}).with("axis", 0));
+}
+
+void embedding_lookup(TfCall &call) {
+  call.give_moved(1, call.open_node("Gather", {call.moved(1), call.real(0)}).with("axis", 0));
+}
+
+void one_hot(TfCall &call) {
+  const auto number = [&](size_t i) {
+    const std::vector<double> list = call.x(i).is_constant() ? reals_of(call.x(i)) : std::vector<double>();
+    if (list.size() != 1) throw Refusal("its values are computed; accepted: constants");
+    return list[0];
+  };
+  const std::string values = call.floats_constant({2}, {number(3), number(2)}, "_values");
+  const std::string depth = call.ints_constant({one(call.ints(1, "its depth"), "its depth")});
+  call.give(call.open_node("OneHot", {call.real(0), depth, values}).with("axis", call.options().number<int32_t>(0, 0)));
+}
+
+void topk(TfCall &call) {
+  const std::string values = call.graph().nodes().unused(call.title() + "_values"),
+                    places = call.graph().nodes().unused(call.title() + "_places");
+  call.graph().nodes().node_to("TopK", {call.moved(0), call.ints_constant({one(call.ints(1, "its number"), "its number")})},
+                               {values, places});
+  call.give_moved(0, values);
+  if (call.op().outputs.size() > 1) call.give(places, {1}, 0, 1);
+}
+
 void shape(TfCall &call) {
   call.give(call.node("Shape", {call.real(0)}));
 }
@@ -327,10 +360,13 @@ const std::vector<TfRow> kTfShapes = {
     {"BATCH_TO_SPACE_ND", batch_to_space, 0, true},
     {"BROADCAST_TO", broadcast_to, 0},
     {"CONCATENATION", concatenation, 2},
+    {"EMBEDDING_LOOKUP", embedding_lookup, 0},
     {"EXPAND_DIMS", expand_dims, 0, true},
     {"FILL", fill, 0},
     {"GATHER", gather, 2},
+    {"GATHER_ND", gather_nd, 0},
     {"MIRROR_PAD", pad, 1},
+    {"ONE_HOT", one_hot, 1},
     {"PACK", pack, 2},
     {"PAD", pad, 0},
     {"PADV2", pad, 0},
@@ -344,6 +380,7 @@ const std::vector<TfRow> kTfShapes = {
     {"SQUEEZE", squeeze, 1, true},
     {"STRIDED_SLICE", strided_slice, 6},
     {"TILE", tile, 0},
+    {"TOPK_V2", topk, 0},
     {"TRANSPOSE", transpose, 0},
     {"UNPACK", unpack, 2},
     {"ZEROS_LIKE", zeros_like, 0},

@@ -45,6 +45,7 @@ Comparison compare(const Array &got, const Tensor &expected) {
       const bool same = rounded == have || (std::isnan(want) && std::isnan(have));
       if (!same && result.one_sided == 0) result.worst_at = i;
       ++(same ? result.not_finite : result.one_sided);
+      result.undefined += std::isnan(want) && std::isfinite(have) ? 1 : 0;
       continue;
     }
     const double error = std::fabs(want - have);

@@ -17,13 +17,15 @@ struct Comparison {
   size_t elements = 0;
   size_t not_finite = 0;                 // the same NaN or infinity on both sides (infinity: beyond what f32 holds)
   size_t one_sided = 0;                  // NaN or infinity on one side only, or another one
+  size_t undefined = 0;                  // of these, NaN in the evaluation alone
   double worst = 0, worst_relative = 0;  // of the finite elements
   double signal = 0, noise = 0;          // their squares and the squares of their errors, summed
   size_t worst_at = 0;                   // of the largest relative error, or of the first element that is one-sided
 
   // Signal over noise in dB; infinite where there is no noise.
   double sqnr() const;
-  bool is_comparable() const { return same_size && same_shape && one_sided == 0; }
+  // `rounds`: the graph rounds values, so a quotient of two zeros may be one of two other numbers here; it is left out.
+  bool is_comparable(bool rounds = false) const { return same_size && same_shape && one_sided == (rounds ? undefined : 0); }
   bool agrees(double tolerance) const { return is_comparable() && worst_relative <= tolerance; }
 };
 

@@ -248,7 +248,7 @@ class Comparing {
       result.same_shape = result.same_shape || (runs.sizes.steps == 1 && without_ones(output.second.shape) ==
                                                                              without_ones(runs.expected.at(output.first).shape));
       elements += result.elements;
-      not_finite += result.not_finite;
+      not_finite += result.not_finite + (rounded_ ? result.undefined : 0);
       if (result.agrees(kTolerance)) continue;
       if (is_lost_to_range(result, runs.beyond_range)) {
         beyond_range_ = runs.beyond_range;
@@ -258,7 +258,7 @@ class Comparing {
       const Allowance allowance = rounded_ ? Allowance() : allowances.of(output.first, result);
       amplifies_ = amplifies_ || !allowance.says_something;
       if (!allowance.says_something || result.agrees(allowance.bound)) continue;
-      if (rounded_ && result.is_comparable() && result.sqnr() >= kLeastSqnr) continue;
+      if (rounded_ && result.is_comparable(true) && result.sqnr() >= kLeastSqnr) continue;
       *what = difference_text(output.first, runs, result, rounded_, allowance.bound);
       return Finding::kDiffers;
     }

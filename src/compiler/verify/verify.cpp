@@ -146,7 +146,7 @@ class Judge {
     std::snprintf(text, sizeof text, "  SQNR %.1f dB, rms error %.3g\n", result.sqnr(),
                   std::sqrt(result.noise / std::max<double>(1, static_cast<double>(result.elements - result.not_finite))));
     *more = text;
-    if (!result.is_comparable()) return false;
+    if (!result.is_comparable(rounds_values(subject_.check.model()))) return false;
     if (subject_.options.tolerance && result.worst_relative > *subject_.options.tolerance) return false;
     if (subject_.options.accuracy_min) return !(result.sqnr() < *subject_.options.accuracy_min);
     if (!rounds_values(subject_.check.model()) || result.sqnr() >= kLeastSqnr || result.worst_relative <= kTolerance) return true;

@@ -169,10 +169,14 @@ onnx::GraphProto loop_graph(OnnxBuilder body) {
   return *g;
 }
 
-OnnxBuilder with_loop(const onnx::GraphProto &body, bool trips_are_steps) {
+OnnxBuilder with_loop(const onnx::GraphProto &body, bool trips_are_steps, bool backwards) {
   OnnxBuilder b;
-  b.input("X", {"N", "T", kIn}).output("Y").output("H");
-  b.node("Transpose", {"X"}, {"all"}).with("perm", std::vector<int64_t>{1, 0, 2});
+  constexpr int64_t kFixed = 7;
+  b.input("X", {"N", backwards ? Dim(kFixed) : Dim("T"), kIn}).output("Y").output("H");
+  b.constant_ints("fixed", {}, {kFixed}).constant_ints("last", {1}, {-1}).constant_ints("before all", {1}, {INT64_MIN});
+  b.constant_ints("first axis", {1}, {0});
+  b.node("Transpose", {"X"}, {backwards ? "forwards" : "all"}).with("perm", std::vector<int64_t>{1, 0, 2});
+  if (backwards) b.node("Slice", {"forwards", "last", "before all", "first axis", "last"}, {"all"});
   b.node("Shape", {"all"}, {"sizes"});
   b.constant_ints("at0", {}, {0}).constant_ints("at1", {}, {1}).constant_ints("width", {1}, {kHidden});
   b.node("Gather", {"sizes", "at0"}, {"steps"});
@@ -185,7 +189,12 @@ OnnxBuilder with_loop(const onnx::GraphProto &body, bool trips_are_steps) {
   b.node("Expand", {"nothing", "state_shape"}, {"start"});
   b.constant_ints("zero32", {}, {0}, onnx::TensorProto::INT32).constant_ints("true", {}, {1}, onnx::TensorProto::BOOL);
   b.constant_ints("three", {}, {3});
-  b.node("Loop", {trips_are_steps ? "steps" : "three", "true", "zero32", "start"}, {"last_t", "H", "made"}, "the_loop")
+  b.node("Loop",
+         {backwards         ? "fixed"
+          : trips_are_steps ? "steps"
+                            : "three",
+          "true", "zero32", "start"},
+         {"last_t", "H", "made"}, "the_loop")
       .with("body", body);
   b.node("Transpose", {"made"}, {"Y"}).with("perm", std::vector<int64_t>{1, 0, 2});
   return b;

@@ -29,8 +29,8 @@ void masked_body(OnnxBuilder *b);
 
 // As tf2onnx writes it: the sequence is read at a counter, the condition is computed and never ends the loop early.
 onnx::GraphProto loop_graph(OnnxBuilder body);
-// 'the_loop' over the steps of X, or one of three trips; from zeros.
-OnnxBuilder with_loop(const onnx::GraphProto &body, bool trips_are_steps = true);
+// 'the_loop' over the steps of X, or one of three trips; from zeros. Backwards: over seven steps, the last one first.
+OnnxBuilder with_loop(const onnx::GraphProto &body, bool trips_are_steps = true, bool backwards = false);
 onnx::GraphProto scan_graph(OnnxBuilder body);
 // 'the_scan', over the steps of X of three rows, from zeros.
 OnnxBuilder with_scan(const onnx::GraphProto &body);

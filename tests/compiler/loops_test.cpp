@@ -85,6 +85,37 @@ TEST(Loops, AnyOtherBodyRunsAtEveryStepAndKeepsItsState) {
   }
 }
 
+TEST(Loops, OneThatGoesBackwardsIsWrittenOutWhereItsStepsAreFixed) {
+  for (const Body write : {decay_body, masked_body, rnn_body}) {
+    OnnxBuilder body;
+    write(&body);
+    const OnnxBuilder b = with_loop(loop_graph(body), true, true);
+    EXPECT_EQ(count(b, OpKind::kStateRead), 0u);
+    check_against_f64(b.proto);
+  }
+  OnnxBuilder body;
+  decay_body(&body);
+  onnx::ModelProto open = with_loop(loop_graph(body), true, true).proto;
+  node_named(open.mutable_graph(), "last_t")->set_input(0, "steps");
+  EXPECT_NE(refusal_of(open).find("looks ahead"), std::string::npos) << refusal_of(open);
+}
+
+// Nothing ends a loop that has no condition, whatever its body makes of the one that it is given.
+TEST(Loops, OneWithoutAConditionRunsAllItsTrips) {
+  OnnxBuilder body;
+  gru_body(&body, true, true);
+  onnx::GraphProto g = loop_graph(body);
+  onnx::NodeProto *same = g.add_node();
+  same->set_op_type("Identity");
+  same->add_input(g.input(1).name());
+  same->add_output("as before");
+  g.mutable_output(0)->set_name("as before");
+  OnnxBuilder b = with_loop(g);
+  node_named(b.proto.mutable_graph(), "last_t")->set_input(1, "");
+  EXPECT_EQ(count(b, OpKind::kRecurrent), 1u);
+  check_against_f64(b.proto);
+}
+
 // A layer with another matrix in the place of the candidate's is none.
 TEST(Loops, WhatOnlyLooksLikeACellIsNone) {
   OnnxBuilder body;

@@ -217,8 +217,10 @@ class Walk {
     const int count = node.input_size() - 2;
     if (count < 0 || body.input_size() != count + 2 || body.output_size() < count + 1) throw Refusal("its body does not fit it");
     const int64_t most = node.input(0).empty() ? INT64_MAX : to_int(one_number(*value_of(node.input(0)), "number of trips"));
-    Value go = node.input(1).empty() ? std::make_shared<const Tensor>(Elem::kBool, Shape{}) : value_of(node.input(1));
-    bool on = node.input(1).empty() || one_number(*go, "condition") != 0;
+    Tensor always(Elem::kBool, {});
+    always.data[0] = 1;
+    Value go = node.input(1).empty() ? std::make_shared<const Tensor>(std::move(always)) : value_of(node.input(1));
+    bool on = one_number(*go, "condition") != 0;
     Values carried;
     for (int i = 0; i < count; ++i) carried.push_back(value_of(node.input(i + 2)));
     std::vector<Values> made(static_cast<size_t>(body.output_size() - count - 1));

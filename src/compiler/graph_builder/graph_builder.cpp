@@ -70,10 +70,10 @@ std::string GraphBuilder::input(const std::string &name, const std::vector<Built
   return info->name();
 }
 
-void GraphBuilder::output(const std::string &name) {
+void GraphBuilder::output(const std::string &name, int type) {
   onnx::ValueInfoProto *info = proto_.mutable_graph()->add_output();
   info->set_name(name);
-  info->mutable_type()->mutable_tensor_type()->set_elem_type(kOnnxFloat);
+  info->mutable_type()->mutable_tensor_type()->set_elem_type(type);
 }
 
 void GraphBuilder::state(const std::string &input, const std::string &next) {

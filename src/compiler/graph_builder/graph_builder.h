@@ -56,7 +56,7 @@ class GraphBuilder {
 
   // `type`: onnx::TensorProto::DataType. Returns the name.
   std::string input(const std::string &name, const std::vector<BuiltDim> &dims, int type = kOnnxFloat);
-  void output(const std::string &name);
+  void output(const std::string &name, int type = kOnnxFloat);
   // The library keeps `input` from step to step: `next` is what it is in the next one. Neither is the caller's.
   void state(const std::string &input, const std::string &next);
 

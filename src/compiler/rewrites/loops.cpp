@@ -2,6 +2,7 @@
 #include "compiler/rewrites/loops.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "compiler/onnx/attributes.h"
@@ -22,13 +23,17 @@ class Expander {
   WithoutLoops run() {
     bool any = false;
     Problems problems;
+    std::map<const OnnxNode *, Plan> plans;
     for (const OnnxNode *node : model_.nodes) {
-      bool written = false;
       const auto refusal = refusal_of([&] {
-        const std::optional<LoopForm> form = read_loop_form(model_, *node);
-        written = form && write_loop(*node, *form);
+        if (std::optional<LoopForm> form = read_loop_form(model_, *node)) plans.emplace(node, plan_of(std::move(*form)));
       });
       if (refusal) problems.add(node_title(*node), node->op_type(), *refusal);
+    }
+    for (const auto &plan : plans) goes_back_ = goes_back_ || (plan.second.layers.empty() && goes_back(plan.second.form));
+    for (const OnnxNode *node : model_.nodes) {
+      const auto plan = plans.find(node);
+      const bool written = plan != plans.end() && write_loop(*node, plan->second);
       if (!written) rewrite_.keep(node);
       any = any || written;
     }
@@ -38,19 +43,68 @@ class Expander {
   }
 
  private:
-  bool write_loop(const OnnxNode &node, const LoopForm &form) {
+  struct Plan {
+    LoopForm form;
+    std::vector<StepLayer> layers;
+  };
+
+  Plan plan_of(LoopForm form) const {
     std::vector<std::string> made;
     for (const LoopForm::Steps &each : form.makes) made.push_back(each.each);
-    const StepGraph step = step_of(form);
-    const std::vector<StepLayer> layers = layers_of_step(step, made);
-    if (!layers.empty()) {
-      write_layers(node, form, layers);
+    std::vector<StepLayer> layers = layers_of_step(step_of(form), made);
+    return {std::move(form), std::move(layers)};
+  }
+
+  bool write_loop(const OnnxNode &node, const Plan &plan) {
+    const LoopForm &form = plan.form;
+    const int64_t fixed = goes_back_ ? fixed_steps(form) : 0;
+    if (!plan.layers.empty()) {
+      write_layers(node, form, plan.layers);
+    } else if (fixed > 0 && !form.reverse) {
+      write_out(node, form, fixed);
     } else if (form.reverse || !all_shapes_known(form)) {
       return false;
     } else {
       write_steps(node, form);
     }
     return true;
+  }
+
+  // Whether it reads its sequences from the last step to the first: no state is kept from call to call then.
+  bool goes_back(const LoopForm &form) const {
+    return form.reverse ||
+           std::any_of(form.reads.begin(), form.reads.end(), [&](const LoopForm::Steps &read) { return is_turned(read.all); });
+  }
+
+  bool is_turned(std::string name) const {
+    static const std::set<std::string> kMoves = {"Cast", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"};
+    constexpr int kDeepest = 64;
+    for (int depth = 0; depth < kDeepest; ++depth) {
+      const auto maker = std::find_if(model_.nodes.begin(), model_.nodes.end(), [&](const OnnxNode *node) {
+        return node->output_size() == 1 && node->output(0) == name && node->input_size() != 0;
+      });
+      if (maker == model_.nodes.end()) return false;
+      const OnnxNode &node = **maker;
+      if (node.op_type() == "Slice" && node.input_size() == 5) {
+        const auto steps = constant_ints(model_, node.input(4), nullptr);
+        if (steps && std::any_of(steps->begin(), steps->end(), [](int64_t step) { return step < 0; })) return true;
+      } else if (kMoves.count(node.op_type()) == 0) {
+        return false;
+      }
+      name = node.input(0);
+    }
+    return false;
+  }
+
+  // As the file says; 0: it leaves them open, or they are too many to be written out.
+  int64_t fixed_steps(const LoopForm &form) const {
+    constexpr int64_t kMostSteps = 1024, kMostCopies = 1 << 17;
+    for (const std::string &trips : form.trips) {
+      const auto number = constant_ints(model_, trips, nullptr);
+      if (!number || number->size() != 1 || (*number)[0] < 1 || (*number)[0] > kMostSteps) continue;
+      return (*number)[0] * static_cast<int64_t>(form.nodes.size()) <= kMostCopies ? (*number)[0] : 0;
+    }
+    return 0;
   }
 
   // All that a step reads which does not change: the body's own constants and the graph's.
@@ -79,16 +133,22 @@ class Expander {
   // whose step they read.
   class Inside {
    public:
-    Inside(Expander *out, const OnnxNode &node, const LoopForm &form)
-        : out_(out), node_(node), form_(form), at_(node_title(node) + "/") {
+    // `step`: which one is written out; below 0: all of them at once.
+    Inside(Expander *out, const OnnxNode &node, const LoopForm &form, int64_t step = -1)
+        : out_(out), node_(node), form_(form), step_(step), at_(node_title(node) + "/") {
       names_ = form.outer_name;
       for (const OnnxTensor &constant : form.body->initializer()) {
-        out_->rewrite_.set_constant(own(constant.name()), *constant.tensor());
+        const std::string &name = own(constant.name());
+        if (step <= 0) out_->rewrite_.set_constant(name, *constant.tensor());
       }
+      for (const LoopForm::Steps &read : form.reads) {
+        if (step > 0) break;
+        for (const std::string &trips : form.trips) out_->rewrite_.add(kTripsOf, node_title(node), {of(trips), read.all}, {});
+      }
+      if (step >= 0) at_ += std::to_string(step) + "/";
       for (const LoopForm::Steps &read : form.reads) {
         own(read.each);
         step_of(read.each, read.all);
-        for (const std::string &trips : form.trips) out_->rewrite_.add(kTripsOf, node_title(node), {of(trips), read.all}, {});
       }
       for (const LoopForm::State &state : form.states) own(state.before);
       for (const OnnxNode *inner : form.nodes) {
@@ -100,6 +160,7 @@ class Expander {
       const auto found = names_.find(name);
       return found == names_.end() ? name : found->second;
     }
+    void rename(const std::string &name, const std::string &to) { names_[name] = to; }
     // `each` is a step of the sequence `all`, which nodes behind may read.
     void step_of(const std::string &each, const std::string &all) {
       sequences_[each] = all;
@@ -124,13 +185,21 @@ class Expander {
     void view(const std::string &each) {
       const auto found = sequences_.find(each);
       if (found == sequences_.end()) return;
-      out_->rewrite_.add(kStepOf, node_title(node_), {found->second}, {of(each)});
+      if (step_ < 0) {
+        out_->rewrite_.add(kStepOf, node_title(node_), {found->second}, {of(each)});
+      } else {
+        Tensor index(Elem::kInt, {});
+        index.data[0] = static_cast<double>(step_);
+        out_->rewrite_.set_constant(at_ + "index", std::move(index));
+        out_->rewrite_.add("Gather", at_ + "step", {found->second, at_ + "index"}, {of(each)})->add_attribute("axis", int64_t{0});
+      }
       sequences_.erase(found);
     }
 
     Expander *out_;
     const OnnxNode &node_;
     const LoopForm &form_;
+    int64_t step_;
     std::string at_;
     std::map<std::string, std::string> names_;
     std::map<std::string, std::string> sequences_;  // steps that nothing has read yet
@@ -219,6 +288,31 @@ class Expander {
       rewrite_.add(kStepsOf, node_title(node), {inside.of(made.each), sequence}, {made.all});
   }
 
+  // Its body once for each step, the states of one read by the next.
+  void write_out(const OnnxNode &node, const LoopForm &form, int64_t steps) {
+    std::set<std::string> wanted;
+    for (const LoopForm::State &state : form.states) wanted.insert(state.after);
+    for (const LoopForm::Steps &made : form.makes) wanted.insert(made.each);
+    std::vector<std::string> before;
+    std::vector<std::vector<std::string>> parts(form.makes.size());
+    for (const LoopForm::State &state : form.states) before.push_back(state.start);
+    for (int64_t t = 0; t < steps; ++t) {
+      Inside inside(this, node, form, t);
+      for (size_t i = 0; i < before.size(); ++i) inside.rename(form.states[i].before, before[i]);
+      inside.write(wanted);
+      for (size_t i = 0; i < before.size(); ++i) before[i] = inside.of(form.states[i].after);
+      for (size_t i = 0; i < parts.size(); ++i) {
+        parts[i].push_back(node_title(node) + "/" + std::to_string(t) + ":made" + std::to_string(i));
+        rewrite_.reshaping("Unsqueeze", inside.of(form.makes[i].each), parts[i].back(), {0});
+      }
+    }
+    for (size_t i = 0; i < before.size(); ++i) {
+      if (!form.states[i].final.empty()) rewrite_.add("Identity", node_title(node), {before[i]}, {form.states[i].final});
+    }
+    for (size_t i = 0; i < parts.size(); ++i)
+      rewrite_.add("Concat", node_title(node), parts[i], {form.makes[i].all})->add_attribute("axis", int64_t{0});
+  }
+
   static bool declares_shape(const LoopForm::State &state) { return state.info->type().has_shape; }
 
   bool all_shapes_known(const LoopForm &form) const {
@@ -241,6 +335,7 @@ class Expander {
   const OnnxModel &model_;
   Rewrite rewrite_;
   WithoutLoops out_;
+  bool goes_back_ = false;  // some loop that is no layer
 };
 
 }  // namespace

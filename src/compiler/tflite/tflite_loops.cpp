@@ -183,6 +183,9 @@ class WhileReader {
     for (size_t k = 0; k < kinds_.size(); ++k) {
       if (kinds_[k] == Carried::kState && is_read(k)) states_.push_back(k);
     }
+    trips_ = states_.empty() ? 0 : std::max<int64_t>(call_.x(reads_[0].first).shape[0], 0);
+    const std::string counter = trips_ > 0 ? nodes.input(call_.title() + "_i", {}, kOnnxInt64) : "";
+    if (trips_ > 0) nodes.output(nodes.node("Identity", {nodes.input(call_.title() + "_goes_on", {}, kOnnxBool)}), kOnnxBool);
     for (const size_t k : states_) {
       inputs.push_back(call_.real(k));
       body.set(body_.inputs[k], nodes.input(call_.title() + "_state_" + std::to_string(k), dims_of(in_body(body_.inputs[k]).shape)),
@@ -190,8 +193,11 @@ class WhileReader {
       wanted.push_back(body_.outputs[k]);
     }
     for (const auto &read : reads_) {
-      inputs.push_back(call_.real(read.first));
-      body.set(read.second, nodes.input(call_.title() + "_step_" + std::to_string(read.first), dims_of(in_body(read.second).shape)),
+      const std::string sequence = call_.real(read.first);
+      if (trips_ == 0) inputs.push_back(sequence);
+      body.set(read.second,
+               trips_ > 0 ? nodes.node("Gather", {sequence, counter}).with("axis", 0)
+                          : nodes.input(call_.title() + "_step_" + std::to_string(read.first), dims_of(in_body(read.second).shape)),
                false);
     }
     for (size_t k = 0; k < kinds_.size(); ++k) {
@@ -216,11 +222,17 @@ class WhileReader {
     std::vector<std::string> outputs;
     for (size_t i = 0; i < states_.size() + makes_.size(); ++i)
       outputs.push_back(call_.graph().nodes().unused(call_.title() + "_made"));
-    call_.graph()
-        .nodes()
-        .node_to("Scan", inputs, outputs)
-        .with("num_scan_inputs", static_cast<int64_t>(reads_.size()))
-        .with_graph("body", nodes->take_graph());
+    GraphBuilder &around = call_.graph().nodes();
+    if (trips_ > 0) {
+      std::vector<std::string> operands = {call_.graph().context().constants->constant_ints(call_.title() + "_trips", {}, {trips_}),
+                                           ""};
+      operands.insert(operands.end(), inputs.begin(), inputs.end());
+      around.node_to("Loop", operands, outputs).with_graph("body", nodes->take_graph());
+    } else {
+      around.node_to("Scan", inputs, outputs)
+          .with("num_scan_inputs", static_cast<int64_t>(reads_.size()))
+          .with_graph("body", nodes->take_graph());
+    }
     for (size_t i = 0; i < states_.size(); ++i) call_.give(outputs[i], {1}, 0, states_[i]);
     for (size_t i = 0; i < makes_.size(); ++i) {
       std::string name = outputs[states_.size() + i];
@@ -263,6 +275,7 @@ class WhileReader {
   std::vector<Carried> kinds_;
   std::vector<std::pair<size_t, int32_t>> reads_;  // carried sequence, its step in the body
   std::vector<size_t> states_;
+  int64_t trips_ = 0;  // of a Loop; 0: a Scan over as many steps as there are
   std::vector<Made> makes_;
 };
 

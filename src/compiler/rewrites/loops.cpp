@@ -33,7 +33,9 @@ class Expander {
     for (const auto &plan : plans) goes_back_ = goes_back_ || (plan.second.layers.empty() && goes_back(plan.second.form));
     for (const OnnxNode *node : model_.nodes) {
       const auto plan = plans.find(node);
-      const bool written = plan != plans.end() && write_loop(*node, plan->second);
+      bool written = false;
+      const auto refusal = refusal_of([&] { written = plan != plans.end() && write_loop(*node, plan->second); });
+      if (refusal) problems.add(node_title(*node), node->op_type(), *refusal);
       if (!written) rewrite_.keep(node);
       any = any || written;
     }
@@ -190,8 +192,9 @@ class Expander {
       } else {
         Tensor index(Elem::kInt, {});
         index.data[0] = static_cast<double>(step_);
-        out_->rewrite_.set_constant(at_ + "index", std::move(index));
-        out_->rewrite_.add("Gather", at_ + "step", {found->second, at_ + "index"}, {of(each)})->add_attribute("axis", int64_t{0});
+        out_->rewrite_.set_constant(at_ + ":index", std::move(index));
+        out_->rewrite_.add("Gather", node_title(node_), {found->second, at_ + ":index"}, {of(each)})
+            ->add_attribute("axis", int64_t{0});
       }
       sequences_.erase(found);
     }

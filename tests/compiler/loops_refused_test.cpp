@@ -140,7 +140,7 @@ TEST(Loops, ALoopOverReversedStepsThatIsNoLayerSaysWhatHelps) {
   g->mutable_node(g->node_size() - 1)->set_input(1, "reversed");
   const std::string text = refusal_of(b.proto);
   EXPECT_NE(text.find("so no state can be kept"), std::string::npos) << text;
-  EXPECT_NE(text.find("a fixed number of steps, written out"), std::string::npos) << text;
+  EXPECT_NE(text.find("a fixed number of steps, 1024 at most"), std::string::npos) << text;
 }
 
 }  // namespace

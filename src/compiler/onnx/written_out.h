@@ -5,7 +5,7 @@
 namespace rnnp::compiler {
 
 constexpr const char *kWrittenOut =
-    "a fixed number of steps, written out one after the other (tf.keras: a fixed shape and unroll=True)";
+    "a fixed number of steps, 1024 at most, or steps written out one after the other (tf.keras: a fixed shape and unroll=True)";
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_ONNX_WRITTEN_OUT_H_

@@ -30,7 +30,7 @@ class Expander {
       });
       if (refusal) problems.add(node_title(*node), node->op_type(), *refusal);
     }
-    for (const auto &plan : plans) goes_back_ = goes_back_ || (plan.second.layers.empty() && goes_back(plan.second.form));
+    keeps_none_ = !plans.empty() && keep_none(plans);
     for (const OnnxNode *node : model_.nodes) {
       const auto plan = plans.find(node);
       bool written = false;
@@ -59,7 +59,7 @@ class Expander {
 
   bool write_loop(const OnnxNode &node, const Plan &plan) {
     const LoopForm &form = plan.form;
-    const int64_t fixed = goes_back_ ? fixed_steps(form) : 0;
+    const int64_t fixed = keeps_none_ ? fixed_steps(form) : 0;
     if (!plan.layers.empty()) {
       write_layers(node, form, plan.layers);
     } else if (fixed > 0 && !form.reverse) {
@@ -72,30 +72,54 @@ class Expander {
     return true;
   }
 
-  // Whether it reads its sequences from the last step to the first: no state is kept from call to call then.
-  bool goes_back(const LoopForm &form) const {
-    return form.reverse ||
-           std::any_of(form.reads.begin(), form.reads.end(), [&](const LoopForm::Steps &read) { return is_turned(read.all); });
+  // Whether the states of loops that are no layer cannot be kept from call to call: one reads its sequences from the last step to
+  // the first, or begins where another layer ends, or ends where one begins.
+  bool keep_none(const std::map<const OnnxNode *, Plan> &plans) const {
+    const auto is_loop = [&](const OnnxNode *node) {
+      const auto plan = plans.find(node);
+      return plan != plans.end() && plan->second.layers.empty();
+    };
+    const auto op_of = [](const OnnxNode *node) { return node == nullptr ? std::string() : node->op_type(); };
+    const auto is_turned = [&](const LoopForm::Steps &read) { return op_of(origin(read.all)) == "Slice"; };
+    for (const auto &[node, plan] : plans) {
+      for (const LoopForm::State &state : plan.form.states) {
+        const OnnxNode *from = origin(state.start);
+        if (is_loop(from) || (is_loop(node) && (plans.count(from) != 0 || is_layer(op_of(from))))) return true;
+      }
+      if (is_loop(node) && (plan.form.reverse || std::any_of(plan.form.reads.begin(), plan.form.reads.end(), is_turned)))
+        return true;
+    }
+    return std::any_of(model_.nodes.begin(), model_.nodes.end(), [&](const OnnxNode *node) {
+      constexpr int kInitialH = 5, kInitialC = 6;
+      if (!is_layer(node->op_type())) return false;
+      for (int i = kInitialH; i <= kInitialC && i < node->input_size(); ++i) {
+        if (is_loop(origin(node->input(i)))) return true;
+      }
+      return false;
+    });
   }
 
-  bool is_turned(std::string name) const {
+  static bool is_layer(const std::string &op) { return op == "GRU" || op == "LSTM" || op == "RNN"; }
+
+  // What makes a tensor, behind what only moves its numbers: of Slices one that turns an axis. nullptr: nothing does.
+  const OnnxNode *origin(std::string name) const {
     static const std::set<std::string> kMoves = {"Cast", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"};
     constexpr int kDeepest = 64;
     for (int depth = 0; depth < kDeepest; ++depth) {
       const auto maker = std::find_if(model_.nodes.begin(), model_.nodes.end(), [&](const OnnxNode *node) {
-        return node->output_size() == 1 && node->output(0) == name && node->input_size() != 0;
+        return std::find(node->output().begin(), node->output().end(), name) != node->output().end();
       });
-      if (maker == model_.nodes.end()) return false;
+      if (maker == model_.nodes.end() || (*maker)->input_size() == 0) return nullptr;
       const OnnxNode &node = **maker;
-      if (node.op_type() == "Slice" && node.input_size() == 5) {
-        const auto steps = constant_ints(model_, node.input(4), nullptr);
-        if (steps && std::any_of(steps->begin(), steps->end(), [](int64_t step) { return step < 0; })) return true;
+      if (node.op_type() == "Slice") {
+        const auto steps = node.input_size() == 5 ? constant_ints(model_, node.input(4), nullptr) : std::nullopt;
+        if (steps && std::any_of(steps->begin(), steps->end(), [](int64_t step) { return step < 0; })) return &node;
       } else if (kMoves.count(node.op_type()) == 0) {
-        return false;
+        return &node;
       }
       name = node.input(0);
     }
-    return false;
+    return nullptr;
   }
 
   // As the file says; 0: it leaves them open, or they are too many to be written out.
@@ -338,7 +362,7 @@ class Expander {
   const OnnxModel &model_;
   Rewrite rewrite_;
   WithoutLoops out_;
-  bool goes_back_ = false;  // some loop that is no layer
+  bool keeps_none_ = false;  // some loop that is no layer
 };
 
 }  // namespace

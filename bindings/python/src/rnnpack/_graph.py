@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 Size = Union[int, str]  # a str names an open one
 _OPSET = 21
-FLOAT, BOOL = 1, 9  # types of elements
-_INT32, _INT64 = 6, 7
+FLOAT, INT32, INT64, BOOL = 1, 6, 7, 9  # types of elements
 
 
 def _varint(value: int) -> bytes:
@@ -74,19 +73,19 @@ class Graph:
         self._names.add(name)
         return name
 
-    def input(self, name: str, shape: Sequence[Size], integer: bool = False) -> str:
+    def input(self, name: str, shape: Sequence[Size], elem: int = FLOAT) -> str:
         name = self.unused(name)
-        self._inputs.append(_value_info(name, _INT32 if integer else FLOAT, shape))
+        self._inputs.append(_value_info(name, elem, shape))
         return name
 
-    def output(self, name: str) -> None:
-        self._outputs.append(_value_info(name, FLOAT, None))
+    def output(self, name: str, elem: int = FLOAT) -> None:
+        self._outputs.append(_value_info(name, elem, None))
 
     def constant(self, wished: str, values: npt.ArrayLike, integer: bool = False) -> str:
         array = np.asarray(values, "<i8" if integer else "<f4")
         name = self.unused(wished)
         dims = b"".join(_number(1, size) for size in array.shape)
-        self._constants.append(dims + _number(2, _INT64 if integer else FLOAT) + _bytes(8, name) + _bytes(9, array.tobytes()))
+        self._constants.append(dims + _number(2, INT64 if integer else FLOAT) + _bytes(8, name) + _bytes(9, array.tobytes()))
         return name
 
     def node(self, op: str, inputs: Sequence[str], wished: str, **attributes: Any) -> str:

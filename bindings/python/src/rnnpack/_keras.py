@@ -180,7 +180,7 @@ class _Importer:
         self._given, self._fixed = given, dict(given)
         self._layers = Layers()
         self._layers.hard_slope = {"": None, "1": OLD_HARD_SLOPE, "2": OLD_HARD_SLOPE}.get(version.split(".")[0], HARD_SLOPE)
-        self._layers.unrolled = any(one.get("class_name") == "Bidirectional" or one.get("config", {}).get("go_backwards") for one in self._config.get("layers", []))
+        self._layers.masks_beside_states = {"": None, "1": True, "2": True}.get(version.split(".")[0], False)
         self._values: Dict[Tuple[str, int], Value] = {}
         self._by_class: Dict[str, int] = {}
 

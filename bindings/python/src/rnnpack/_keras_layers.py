@@ -10,12 +10,13 @@ import numpy as np
 from ._keras_attention import ATTENTION
 from ._keras_convs import CONVS
 from ._keras_layer import MERGES, SAME, KerasLayer
-from ._keras_masks import MASKS, masking, masks_behind, mean_of_counted, not_equal, with_mask
+from ._keras_masks import MASKS, as_computed, masking, masks_behind, mean_of_counted, not_equal, with_mask
 from ._layers import Layers, Recurrent, Value, broadcast
 
 # Functions that do as a layer with their name and settings does.
 _ACTIVATIONS = ("Relu", "Sigmoid", "Tanh", "Silu", "Softplus", "Softsign")
 FUNCTIONS = ("Add", "Multiply", "Maximum", "Minimum", "Subtract", "Concatenate", "Softmax", "GetItem", *MASKS, *_ACTIVATIONS)
+_MOST_TURNED = 1024  # steps of a loop that the compiler writes out
 _BOTH = ("units", "activation", "recurrent_activation", "use_bias", "reset_after", "return_sequences", "return_state", "unroll")  # of two directions
 _KINDS = {"LSTM": "lstm", "GRU": "gru", "SimpleRNN": "rnn", "LSTMCell": "lstm", "GRUCell": "gru", "SimpleRNNCell": "rnn"}
 
@@ -33,6 +34,7 @@ def add_layer(layers: Layers, layer: KerasLayer) -> List[Value]:
     takes_masks = layer.kind in MASKS and layer.kind != "NotEqual"
     if any(one.is_mask != takes_masks for one in inputs):
         raise layer.unsupported("an input of it is a mask, or is none; accepted: where Keras puts masks")
+    is_named = "mask" in layer.call
     inputs = with_mask(layer, inputs)
     if layer.kind in MASKS:
         made = [MASKS[layer.kind](layers, layer, layer.operands)]
@@ -41,7 +43,7 @@ def add_layer(layers: Layers, layer: KerasLayer) -> List[Value]:
     elif layer.kind in SAME:
         made = [inputs[0]]
     elif layer.kind in _RECURRENT:
-        made = _RECURRENT[layer.kind](layers, layer, inputs)
+        made = _RECURRENT[layer.kind](layers, layer, as_computed(layers, layer, inputs, is_named))
     elif layer.kind in ATTENTION:
         made = [ATTENTION[layer.kind](layers, layer, inputs)]
     elif layer.kind in _PLAIN:
@@ -246,7 +248,10 @@ def _weights_of(layers: Layers, layer: KerasLayer, kind: str, settings: KerasLay
 def _check_turned(layer: KerasLayer, x: Value, backwards: bool, zeros: bool, unroll: bool) -> None:
     if backwards and zeros and unroll:
         raise layer.unsupported("unroll with a mask is not supported where all steps come backwards: Keras reads that mask in the other order")
-    if backwards and not isinstance(x.shape[1], int):
+    steps = x.shape[1]
+    if backwards and isinstance(steps, int) and not 0 < steps <= _MOST_TURNED:
+        raise layer.unsupported(f"a mask of {steps} steps where a layer runs backwards; accepted: 1 to {_MOST_TURNED}")
+    if backwards and not isinstance(steps, int):
         raise layer.unsupported("a mask before a layer that runs backwards is supported for a fixed number of steps; try: dim={'steps': SIZE}")
 
 

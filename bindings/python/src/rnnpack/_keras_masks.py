@@ -88,6 +88,16 @@ def with_mask(layer: KerasLayer, inputs: Sequence[Value]) -> List[Value]:
     return list(inputs)
 
 
+def as_computed(layers: Layers, layer: KerasLayer, inputs: Sequence[Value], is_named: bool) -> Sequence[Value]:
+    """The inputs as the layer computes with them. Beside initial states Keras 3 looks for no mask, but for one that the call names; the output
+    has the mask all the same."""
+    if len(inputs) == 1 or is_named or layer.kind not in _RECURRENT or not inputs[0].mask:
+        return inputs
+    if layers.masks_beside_states is None:
+        raise layer.unsupported("a mask beside initial states is supported in a file that tells which Keras wrote it")
+    return inputs if layers.masks_beside_states else [replace(inputs[0], mask=""), *inputs[1:]]
+
+
 def masks_behind(layers: Layers, layer: KerasLayer, inputs: Sequence[Value], made: Sequence[Value]) -> List[Value]:
     """What the layer made, with the mask that Keras gives it."""
     if layer.kind in ("Masking", "Embedding"):  # their own

@@ -10,11 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ._errors import ModelError
-from ._graph import BOOL, Graph, Size
+from ._graph import BOOL, FLOAT, INT32, INT64, Graph, Size
 
 Array = npt.NDArray[Any]
 HARD_SLOPE, OLD_HARD_SLOPE = 1 / 6, 0.2  # of hard_sigmoid, whose middle is 0.5: of Keras 3, and before
-MOST_UNROLLED = 1024  # steps, of each of which a masked layer is written by itself
 GATES = {"rnn": 1, "gru": 3, "lstm": 4}
 _ORDER = {"rnn": (0,), "gru": (0, 1, 2), "lstm": (0, 3, 1, 2)}  # Keras' gates in ONNX's order
 _ACTIVATIONS = {"relu": "Relu", "tanh": "Tanh", "sigmoid": "Sigmoid", "softmax": "Softmax", "elu": "Elu", "selu": "Selu", "softplus": "Softplus",
@@ -93,14 +92,14 @@ def of_torch(kind: str, ih: Array, hh: Array, bias_ih: Optional[Array], bias_hh:
 
 
 class Layers:
-    unrolled = False  # masked layers of a fixed number of steps: where one runs backwards, no loop of steps can be before or behind it
     hard_slope: Optional[float] = HARD_SLOPE  # of hard_sigmoid; None: who wrote the file is not known
+    masks_beside_states: Optional[bool] = None  # the same
 
     def __init__(self) -> None:
         self.graph = Graph()
 
     def input(self, name: str, shape: Sequence[Size], integer: bool = False) -> Value:
-        return Value(self.graph.input(name, shape, integer), tuple(shape))
+        return Value(self.graph.input(name, shape, INT32 if integer else FLOAT), tuple(shape))
 
     def made(self, op: str, inputs: Sequence[str], title: str, shape: Sequence[Size], **attributes: Any) -> Value:
         return Value(self.graph.node(op, inputs, title, **attributes), tuple(shape))
@@ -272,35 +271,37 @@ class Layers:
         starts = [*([s.name for s in states] or [start] * (step.count - step.held)), *([start] if step.held else [])]
         by_step = self.graph.node("Transpose", [x.name], title + ".by_step", perm=[1, 0, 2])
         mask = self.graph.node("Transpose", [self.column(title, x.mask)], title + ".mask_by_step", perm=[1, 0, 2])
-        steps = x.shape[1]
-        if self.unrolled and isinstance(steps, int):
-            if not 0 < steps <= MOST_UNROLLED:
-                raise ModelError(f"'{title}': a mask of {steps} steps where a layer runs backwards; accepted: 1 to {MOST_UNROLLED}")
-            last, every = self._unrolled(title, step, starts, by_step, mask, range(steps)[::-1] if reverse else range(steps))
-        else:
-            last, every = self._loop(title, step, starts, by_step, mask, x.shape[0], reverse)
-        out = self.made("Transpose", [every], title, (x.shape[0], steps, step.hidden), perm=[1, 0, 2])
+        if reverse:
+            by_step, mask = (self._turned(title, name) for name in (by_step, mask))
+        last, every = self._loop(title, step, starts, by_step, mask, x.shape)
+        every = self._turned(title, every) if reverse else every
+        out = self.made("Transpose", [every], title, (*x.shape[:2], step.hidden), perm=[1, 0, 2])
         values = [Value(name, (x.shape[0], step.hidden)) for name in last]
         return out, [values[-1] if step.held else values[0], *values[:step.count - step.held]]
 
-    def _loop(self, title: str, step: _MaskedStep, starts: Sequence[str], x: str, mask: str, batch: Size, reverse: bool) -> Tuple[List[str], str]:
-        body = Graph(self.graph)
+    def _turned(self, title: str, x: str) -> str:
+        bounds = [self.ints(title + ".bound", [value]) for value in (-1, -(1 << 62), 0, -1)]
+        return self.graph.node("Slice", [x, *bounds], title + ".turned")
+
+    def _loop(self, title: str, step: _MaskedStep, starts: Sequence[str], x: str, mask: str, shape: Sequence[Size]) -> Tuple[List[str], str]:
+        """A Loop where the number of steps is fixed, which the compiler can write out; else a Scan."""
+        body, batch, steps = Graph(self.graph), *shape[:2]
+        fixed = isinstance(steps, int)
+        at = body.input(title + ".at", [], INT64) if fixed else ""
+        if fixed:
+            body.output(body.node("Identity", [body.input(title + ".goes_on", [], BOOL)], title + ".on"), BOOL)
         before = [body.input(f"{title}.before", [batch, step.hidden]) for _ in starts]
-        after, y = step.add(body, before, body.input(title + ".x", [batch, step.features]), body.input(title + ".counts", [batch, 1]))
+        parts = [body.node("Gather", [name, at], title + ".part", axis=0) if fixed else body.input(title + ".part", [batch, width])
+                 for name, width in ((x, step.features), (mask, 1))]
+        after, y = step.add(body, before, *parts)
         for name in (*after, body.node("Identity", [y], title + ".y")):
             body.output(name)
         last, every = [self.graph.unused(title + ".last") for _ in starts], self.graph.unused(title + ".every")
-        turned = {"scan_input_directions": [1, 1], "scan_output_directions": [1]} if reverse else {}
-        self.graph.node_to("Scan", [*starts, x, mask], [*last, every], title, {"body": body, "num_scan_inputs": 2, **turned})
+        if fixed:
+            self.graph.node_to("Loop", [self.ints(title + ".trips", steps), "", *starts], [*last, every], title, {"body": body})
+        else:
+            self.graph.node_to("Scan", [*starts, x, mask], [*last, every], title, {"body": body, "num_scan_inputs": 2})
         return last, every
-
-    def _unrolled(self, title: str, step: _MaskedStep, starts: Sequence[str], x: str, mask: str, order: range) -> Tuple[List[str], str]:
-        states, made = list(starts), {}
-        for at in order:
-            place = self.ints(title + ".at", at)
-            states, y = step.add(self.graph, states, *(self.graph.node("Gather", [name, place], title + ".part", axis=0) for name in (x, mask)))
-            made[at] = self.graph.node("Unsqueeze", [y, step.first], title + ".y")
-        return states, self.graph.node("Concat", [made[at] for at in sorted(made)], title + ".every", axis=0)
 
 
 class _MaskedStep:

@@ -44,6 +44,10 @@ def encoder_decoder(x, y):
     return kl.Dense(5, activation="softmax")(kl.LSTM(UNITS, return_sequences=True)(y, initial_state=[h, c]))
 
 
+def masked_encoder_decoder(x, y):
+    return encoder_decoder(kl.Masking()(x), kl.Masking()(y))
+
+
 def attention(x):
     y = kl.LSTM(UNITS, return_sequences=True)(x)
     return kl.Attention()([y, y])
@@ -115,6 +119,7 @@ def models():
     yield "multi_head_attention", functional(multi_head, (None, FEATURES))
     yield "attention_pool", functional(attention_pool, (None, FEATURES))
     yield "encoder_decoder", functional(encoder_decoder, (None, FEATURES), (None, FEATURES))
+    yield "masking_encoder_decoder", functional(masked_encoder_decoder, fixed, fixed)
     yield "text_reader", text_reader()
     yield "flatten", chain(kl.LSTM(UNITS, **seq), kl.Flatten(), kl.Dense(3), shape=fixed)
     yield "float16", chain(kl.GRU(UNITS, **seq, dtype="float16"), dtype="float16")

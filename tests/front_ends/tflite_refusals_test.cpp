@@ -109,12 +109,14 @@ TEST(TfliteRefusals, OfGatesThatAreLeftOutButTheInputGate) {
 }
 
 TEST(TfliteRefusals, OfWhatStandsAmongDealtSteps) {
-  TfliteWriter file;
-  const int x = file.tensor("input", {1, 4, 1}), dealt = file.tensor("dealt", {2, 2, 1}), y = file.tensor("output", {2, 2, 1});
-  file.op(Code::kSpaceToBatch, {x, file.ints({2}), file.ints({0, 0})}, {dealt});
-  file.op(Code::kAdd, {dealt, dealt}, {y});
-  file.graph_io({x}, {y});
-  expect_refused(file.file(), "it stands between SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND");
+  for (const bool is_output : {false, true}) {
+    TfliteWriter file;
+    const int x = file.tensor("input", {1, 4, 1}), dealt = file.tensor("dealt", {2, 2, 1}), y = file.tensor("output", {2, 2, 1});
+    file.op(Code::kSpaceToBatch, {x, file.ints({2}), file.ints({0, 0})}, {dealt});
+    if (!is_output) file.op(Code::kAdd, {dealt, dealt}, {y});
+    file.graph_io({x}, {is_output ? dealt : y});
+    expect_refused(file.file(), "it stands between SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND");
+  }
 }
 
 TEST(TfliteRefusals, OfLoopsThatCarryTooMuch) {

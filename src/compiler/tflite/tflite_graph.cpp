@@ -13,6 +13,7 @@
 namespace rnnp::compiler {
 namespace {
 
+constexpr const char *kAmongDealt = "it stands between SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND; accepted there: convolutions";
 constexpr int kRelu = 1, kReluN1To1 = 2, kRelu6 = 3, kTanh = 4;
 
 // The bounds that a fused activation has on a grid: in steps, rounded as the interpreter rounds them.
@@ -98,6 +99,11 @@ std::string TfGraph::real(int32_t index) {
     name = value->second.name;
   }
   return reals_[index] = name;
+}
+
+std::string TfGraph::result(int32_t index) {
+  if (dealt(index) != nullptr) throw Refusal(kAmongDealt);
+  return real(index);
 }
 
 std::string TfGraph::steps(int32_t index) {
@@ -193,7 +199,7 @@ void TfGraph::convert(size_t at) {
       if (op.options.has(field)) throw Refusal("its option " + std::to_string(field) + " is not known: the file is newer");
     }
     if (!row->takes_dealt && std::any_of(op.inputs.begin(), op.inputs.end(), [&](int32_t i) { return dealt(i) != nullptr; }))
-      throw Refusal("it stands between SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND; accepted there: convolutions");
+      throw Refusal(kAmongDealt);
     TfCall call(this, op, title);
     row->convert(call);
   });

@@ -73,6 +73,8 @@ class TfGraph {
 
   // Real numbers; a constant where the file has one.
   std::string real(int32_t tensor);
+  // The same of what the subgraph gives out, which is as the file has it.
+  std::string result(int32_t tensor);
   // Steps of the tensor's grid.
   std::string steps(int32_t tensor);
   bool is_steps(int32_t tensor) const;

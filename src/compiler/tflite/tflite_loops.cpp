@@ -162,8 +162,7 @@ class WhileReader {
   }
 
   // A name of its own for each result of the body.
-  std::string result(TfGraph *body, GraphBuilder *nodes, const std::string &name) {
-    (void)body;
+  std::string result(GraphBuilder *nodes, const std::string &name) {
     return nodes->node("Identity", {name}, call_.title() + "_result");
   }
 
@@ -212,12 +211,12 @@ class WhileReader {
   }
 
   void give_results(TfGraph *body, GraphBuilder *nodes, const std::vector<std::string> &inputs) {
-    for (const size_t k : states_) nodes->output(result(body, nodes, body->real(body_.outputs[k])));
+    for (const size_t k : states_) nodes->output(result(nodes, body->result(body_.outputs[k])));
     for (const Made &made : makes_) {
-      std::string each = body->real(made.tensor);
+      std::string each = body->result(made.tensor);
       if (!made.is_last && !made.lacks_axis)
         each = nodes->node("Squeeze", {each, call_.ints_constant({0})}, call_.title() + "_each");
-      nodes->output(result(body, nodes, each));
+      nodes->output(result(nodes, each));
     }
     std::vector<std::string> outputs;
     for (size_t i = 0; i < states_.size() + makes_.size(); ++i)

@@ -49,7 +49,7 @@ void add_input(const TfModel &model, int32_t tensor, size_t at, GraphBuilder *bu
 
 void add_output(const TfModel &model, int32_t tensor, size_t at, GraphBuilder *builder, TfGraph *graph) {
   const std::string name = builder->unused(io_name(model.output_names, graph->graph(), tensor, "y" + std::to_string(at)));
-  builder->node_to("Identity", {graph->real(tensor)}, {name});
+  builder->node_to("Identity", {graph->result(tensor)}, {name});
   builder->output(name);
 }
 

@@ -42,6 +42,14 @@ Floats outputs_of(const std::string &file, const Floats &input, int64_t features
   return whole;
 }
 
+Floats output_of(const std::string &file, const std::vector<int64_t> &shape, const Floats &input) {
+  Runner runner(compiled_of(file).blob);
+  Array x;
+  x.shape = shape;
+  x.f32 = input;
+  return runner.run({{"input", x}}, {}).at("output").f32;
+}
+
 std::string refusal_of_file(const std::string &file, const ReadOptions &options) {
   try {
     compiled_of(file, options);

@@ -20,6 +20,8 @@ compiler::Compiled compiled_of(const std::string &file, const compiler::ReadOpti
 // The one output for steps of `features` each, a batch of one row: in one call, and again step by step, which must be the same
 // bits.
 Floats outputs_of(const std::string &file, const Floats &input, int64_t features = 1, const compiler::ReadOptions &options = {});
+// The one output for an input of any shape, in one call.
+Floats output_of(const std::string &file, const std::vector<int64_t> &shape, const Floats &input);
 // What the file is refused with; empty when it compiles.
 std::string refusal_of_file(const std::string &file, const compiler::ReadOptions &options = {});
 

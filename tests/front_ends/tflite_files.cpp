@@ -43,13 +43,14 @@ std::vector<int32_t> lstm_operands(TfliteWriter *file, const LstmWeights &w, boo
   return out;
 }
 
-std::string lstm_file(const LstmWeights &w, bool peepholes, bool coupled) {
+std::string lstm_file(const LstmWeights &w, bool peepholes, bool coupled, const FlatOut &options, int left_out) {
   TfliteWriter file;
   const int x = file.tensor("input", {1, kSteps, kInputs}), y = file.tensor("output", {1, kSteps, kUnits});
   std::vector<int32_t> operands = {x};
   for (const int32_t i : lstm_operands(&file, w, peepholes, coupled)) operands.push_back(i);
   operands.insert(operands.end(), {-1, -1, file.tensor("h", {1, kUnits}), file.tensor("c", {1, kUnits})});
-  file.op(Code::kLstm, operands, {y}, activation(0, 4));
+  if (left_out >= 0) operands[static_cast<size_t>(left_out)] = -1;
+  file.op(Code::kLstm, operands, {y}, options);
   file.graph_io({x}, {y});
   return file.file();
 }

@@ -22,8 +22,6 @@ struct LstmWeights {
 LstmWeights lstm_weights(uint32_t seed);
 // Operands of one direction, from its first matrix on to its last bias; left out: -1.
 std::vector<int32_t> lstm_operands(TfliteWriter *file, const LstmWeights &w, bool peepholes, bool coupled);
-// [1, kSteps, kInputs] -> [1, kSteps, kUnits]
-std::string lstm_file(const LstmWeights &w, bool peepholes, bool coupled);
 
 struct GruWeights {
   Floats w, r, bw, br;  // gates z r h, one behind the other
@@ -68,6 +66,10 @@ struct Int8Network {
 };
 
 FlatOut activation(int field, int which);
+
+// [1, kSteps, kInputs] -> [1, kSteps, kUnits]; `left_out`: an operand, by its place.
+std::string lstm_file(const LstmWeights &w, bool peepholes, bool coupled, const FlatOut &options = activation(0, 4),
+                      int left_out = -1);
 
 }  // namespace rnnp::testing_support
 #endif  // RNNPACK_TESTS_FRONT_ENDS_TFLITE_FILES_H_

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <functional>
 
-#include "compiler/run/runner.h"
 #include "model_of.h"
 #include "tflite_files.h"
 
@@ -31,14 +30,6 @@ Doubles times(const Floats &w, const Doubles &x) {
 Doubles step_of(const Floats &x, size_t t, size_t features) {
   const auto from = x.begin() + static_cast<std::ptrdiff_t>(t * features);
   return Doubles(from, from + static_cast<std::ptrdiff_t>(features));
-}
-
-Floats run(const std::string &file, const std::vector<int64_t> &shape, const Floats &x) {
-  Runner runner(compiled_of(file).blob);
-  Array array;
-  array.shape = shape;
-  array.f32 = x;
-  return runner.run({{"input", array}}, {}).at("output").f32;
 }
 
 Doubles lstm(const LstmWeights &w, const Floats &x, bool peepholes, bool coupled, bool reverse = false) {
@@ -99,7 +90,7 @@ TEST(TfliteLstm, OfTwoDirections) {
       expected.insert(expected.end(), half->begin() + static_cast<std::ptrdiff_t>(t * kUnits),
                       half->begin() + static_cast<std::ptrdiff_t>((t + 1) * kUnits));
   }
-  EXPECT_LT(largest_difference(run(file.file(), {kSteps, 1, kInputs}, input), expected), kTolerance);
+  EXPECT_LT(largest_difference(output_of(file.file(), {kSteps, 1, kInputs}, input), expected), kTolerance);
 }
 
 Doubles rnn(const Floats &w, const Floats &r, const Floats &b, const Floats &x, const std::function<double(double)> &act,
@@ -152,7 +143,7 @@ TEST(TfliteRnn, OfTwoDirectionsAddsBoth) {
   Doubles expected = rnn(w[0], r[0], b[0], x, tanh, false);
   const Doubles other = rnn(w[1], r[1], b[1], x, tanh, true);
   for (size_t i = 0; i < expected.size(); ++i) expected[i] += other[i];
-  EXPECT_LT(largest_difference(run(file.file(), {kSteps, 1, kInputs}, x), expected), kTolerance);
+  EXPECT_LT(largest_difference(output_of(file.file(), {kSteps, 1, kInputs}, x), expected), kTolerance);
 }
 
 TEST(TfliteSvdf, RemembersWhatItsFiltersMade) {
@@ -180,7 +171,7 @@ TEST(TfliteSvdf, RemembersWhatItsFiltersMade) {
     }
     for (const double v : y) expected.push_back(std::fmax(v, 0));
   }
-  EXPECT_LT(largest_difference(run(file.file(), {kSteps, 1, kInputs}, x), expected), kTolerance);
+  EXPECT_LT(largest_difference(output_of(file.file(), {kSteps, 1, kInputs}, x), expected), kTolerance);
 }
 
 GruWeights gru_weights(const std::function<float(float)> &rounded) {
@@ -226,7 +217,7 @@ TEST(TfliteWhile, IsALayerOverAnAxisThatIsNotTheInputs) {
     how.of_features = true;
     how.keeps_last = keeps_last;
     const Doubles expected(keeps_last ? all.end() - kUnits : all.begin(), all.end());
-    EXPECT_LT(largest_difference(run(gru_loop(w, how), {1, kSteps * kInputs}, x), expected), kTolerance) << keeps_last;
+    EXPECT_LT(largest_difference(output_of(gru_loop(w, how), {1, kSteps * kInputs}, x), expected), kTolerance) << keeps_last;
   }
 }
 

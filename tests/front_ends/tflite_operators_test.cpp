@@ -5,7 +5,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "compiler/run/runner.h"
 #include "model_of.h"
 #include "tflite_files.h"
 
@@ -17,14 +16,6 @@ using Code = TfliteCode;
 using Shape32 = std::vector<int32_t>;
 
 constexpr float kTolerance = 1e-6f;
-
-Floats run(const TfliteWriter &file, const Shape32 &shape, const Floats &x) {
-  Runner runner(compiled_of(file.file()).blob);
-  Array array;
-  array.shape.assign(shape.begin(), shape.end());
-  array.f32 = x;
-  return runner.run({{"input", array}}, {}).at("output").f32;
-}
 
 Doubles doubles(const Floats &values) {
   return {values.begin(), values.end()};
@@ -47,34 +38,34 @@ TEST(TfliteOperators, SelectByOneAxisChoosesRows) {
   f.file.op(Code::kSelect, {condition, f.x, f.file.floats({3, 3}, other)}, {f.y});
   Doubles expected = doubles(x);
   for (size_t i = 3; i < 6; ++i) expected[i] = static_cast<double>(other[i]);
-  EXPECT_LT(largest_difference(run(f.file, {3, 3}, x), expected), kTolerance);
+  EXPECT_LT(largest_difference(output_of(f.file.file(), {3, 3}, x), expected), kTolerance);
 }
 
 // A scalar that a file leaves out is 0.
 TEST(TfliteOperators, SoftmaxWithoutBetaMultipliesByZero) {
   OneOperator f({1, 4}, {1, 4});
   f.file.op(Code::kSoftmax, {f.x}, {f.y});
-  EXPECT_LT(largest_difference(run(f.file, {1, 4}, random_numbers(4, 1, 1)), Doubles(4, 0.25)), kTolerance);
+  EXPECT_LT(largest_difference(output_of(f.file.file(), {1, 4}, random_numbers(4, 1, 1)), Doubles(4, 0.25)), kTolerance);
 }
 
 TEST(TfliteOperators, L2NormalizationHasAnActivation) {
   OneOperator f({1, 2}, {1, 2});
   f.file.op(Code::kL2Normalization, {f.x}, {f.y}, activation(0, 1));
-  EXPECT_LT(largest_difference(run(f.file, {1, 2}, {3, -4}), {0.6, 0}), kTolerance);
+  EXPECT_LT(largest_difference(output_of(f.file.file(), {1, 2}, {3, -4}), {0.6, 0}), kTolerance);
 }
 
 TEST(TfliteOperators, ABeginThatIsMaskedIsTheFirstElement) {
   OneOperator f({1, 4}, {1});
   f.file.op(Code::kStridedSlice, {f.x, f.file.ints({0, 2}), f.file.ints({1, 3}), f.file.ints({1, 1})}, {f.y},
             FlatOut().number(0, int32_t{3}).number(1, int32_t{1}).number(4, int32_t{2}));
-  EXPECT_EQ(run(f.file, {1, 4}, {5, 6, 7, 8}), Floats{5});
+  EXPECT_EQ(output_of(f.file.file(), {1, 4}, {5, 6, 7, 8}), Floats{5});
 }
 
 TEST(TfliteOperators, ATransposedConvolutionWithoutPaddingBeginsAtItsFirstElement) {
   OneOperator f({1, 1, 2, 1}, {1, 1, 4, 1});
   f.file.op(Code::kTransposeConv, {f.file.ints({1, 1, 4, 1}), f.file.floats({1, 1, 3, 1}, {1, 10, 100}), f.x}, {f.y},
             FlatOut().number(0, int8_t{1}).number(1, int32_t{2}).number(2, int32_t{1}));
-  EXPECT_EQ(run(f.file, {1, 1, 2, 1}, {1, 2}), (Floats{1, 10, 102, 20}));
+  EXPECT_EQ(output_of(f.file.file(), {1, 1, 2, 1}, {1, 2}), (Floats{1, 10, 102, 20}));
 }
 
 TEST(TfliteOperators, AnyAndAllOfBooleans) {
@@ -84,7 +75,7 @@ TEST(TfliteOperators, AnyAndAllOfBooleans) {
     f.file.op(Code::kGreater, {f.x, f.file.floats({}, {0})}, {above});
     f.file.op(code, {above, f.file.ints({1})}, {one}, FlatOut().number(0, uint8_t{1}));
     f.file.op(Code::kCast, {one}, {f.y});
-    EXPECT_EQ(run(f.file, {3, 2}, {1, 1, 1, -1, -1, -1}), (Floats{1, code == Code::kReduceAny ? 1.0f : 0.0f, 0}));
+    EXPECT_EQ(output_of(f.file.file(), {3, 2}, {1, 1, 1, -1, -1, -1}), (Floats{1, code == Code::kReduceAny ? 1.0f : 0.0f, 0}));
   }
 }
 
@@ -95,9 +86,9 @@ TEST(TfliteOperators, GatherNdTakesRowsOrElements) {
                         std::string(reinterpret_cast<const char *>(values.data()), values.size() * 4));
   };
   rows.file.op(Code::kGatherNd, {rows.x, indices(&rows.file, {2, 1}, {2, 0})}, {rows.y});
-  EXPECT_EQ(run(rows.file, {3, 2}, {1, 2, 3, 4, 5, 6}), (Floats{5, 6, 1, 2}));
+  EXPECT_EQ(output_of(rows.file.file(), {3, 2}, {1, 2, 3, 4, 5, 6}), (Floats{5, 6, 1, 2}));
   elements.file.op(Code::kGatherNd, {elements.x, indices(&elements.file, {2, 2}, {1, 0, 2, 1})}, {elements.y});
-  EXPECT_EQ(run(elements.file, {3, 2}, {1, 2, 3, 4, 5, 6}), (Floats{3, 6}));
+  EXPECT_EQ(output_of(elements.file.file(), {3, 2}, {1, 2, 3, 4, 5, 6}), (Floats{3, 6}));
 }
 
 // The place of each row's largest number, as a row of ones and zeros, and as what stands there in a table.
@@ -112,7 +103,7 @@ TEST(TfliteOperators, IndicesLookUpTablesAndMakeRowsOfOnes) {
     } else {
       f.file.op(Code::kEmbeddingLookup, {at, f.file.floats({3, 1}, {10, 20, 30})}, {f.y});
     }
-    EXPECT_EQ(run(f.file, {2, 3}, {1, 3, 2, 4, 0, 1}), hot ? (Floats{-1, 2, -1, 2, -1, -1}) : (Floats{20, 10}));
+    EXPECT_EQ(output_of(f.file.file(), {2, 3}, {1, 3, 2, 4, 0, 1}), hot ? (Floats{-1, 2, -1, 2, -1, -1}) : (Floats{20, 10}));
   }
 }
 
@@ -123,7 +114,7 @@ TEST(TfliteOperators, TopkGivesNumbersAndPlaces) {
   f.file.op(Code::kTopk, {f.x, f.file.ints({2}, true)}, {values, places});
   f.file.op(Code::kCast, {places}, {cast});
   f.file.op(Code::kAdd, {values, cast}, {f.y});
-  EXPECT_EQ(run(f.file, {1, 4}, {10, 40, 20, 30}), (Floats{41, 33}));
+  EXPECT_EQ(output_of(f.file.file(), {1, 4}, {10, 40, 20, 30}), (Floats{41, 33}));
 }
 
 TEST(TfliteOperators, ZerosLikeIsZeroWhateverTheNumbersAre) {
@@ -131,7 +122,7 @@ TEST(TfliteOperators, ZerosLikeIsZeroWhateverTheNumbersAre) {
   const int zeros = f.file.tensor("zeros", {1, 3});
   f.file.op(Code::kZerosLike, {f.x}, {zeros});
   f.file.op(Code::kAdd, {zeros, f.file.floats({3}, {1, 2, 3})}, {f.y});
-  EXPECT_EQ(run(f.file, {1, 3}, {NAN, INFINITY, 1}), (Floats{1, 2, 3}));
+  EXPECT_EQ(output_of(f.file.file(), {1, 3}, {NAN, INFINITY, 1}), (Floats{1, 2, 3}));
 }
 
 // Two convolutions of one sequence whose steps are dealt out to `block` rows, as converters write a gated dilated one.
@@ -160,7 +151,7 @@ TEST(TfliteOperators, ConvolutionsOfDealtStepsAreDilated) {
     const double now = static_cast<double>(x[t]), later = static_cast<double>(x[t + kBlock]);
     expected.push_back((now + 2 * later) * (-3 * now + 0.5 * later));
   }
-  EXPECT_LT(largest_difference(run(f.file, {1, kLength, 1}, x), expected), kTolerance);
+  EXPECT_LT(largest_difference(output_of(f.file.file(), {1, kLength, 1}, x), expected), kTolerance);
 }
 
 }  // namespace tflite_operators_test

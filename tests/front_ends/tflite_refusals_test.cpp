@@ -81,15 +81,7 @@ TEST(TfliteRefusals, OfOptionsThatANewerFileHas) {
 }
 
 std::string clipped_lstm(int act, float clip, int left_out = -1) {
-  TfliteWriter file;
-  const int x = file.tensor("input", {1, kSteps, kInputs}), y = file.tensor("output", {1, kSteps, kUnits});
-  std::vector<int32_t> operands = {x};
-  for (const int32_t i : lstm_operands(&file, lstm_weights(1), false, false)) operands.push_back(i);
-  if (left_out > 0) operands[static_cast<size_t>(left_out)] = -1;
-  operands.insert(operands.end(), {-1, -1, file.tensor("h", {1, kUnits}), file.tensor("c", {1, kUnits})});
-  file.op(Code::kLstm, operands, {y}, activation(0, act).number(1, clip));
-  file.graph_io({x}, {y});
-  return file.file();
+  return lstm_file(lstm_weights(1), false, false, activation(0, act).number(1, clip), left_out);
 }
 
 // The converter writes 10 for layers of Keras, which cut nothing off.

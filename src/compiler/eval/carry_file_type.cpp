@@ -16,18 +16,15 @@ bool moves_data(const std::string &op) {
   return kMoves.count(op) != 0;
 }
 
-// What stands beside each element of the data inputs, moved as the node moves these: as many numbers for each output.
-template <typename Mark>
-std::vector<Tensor> moved_marks(const OnnxNode &node, int64_t opset, const std::vector<const Tensor *> &in, Mark mark_of) {
+// The steps of the data inputs, moved as the node moves these.
+std::vector<Tensor> moved_steps(const OnnxNode &node, int64_t opset, const std::vector<const Tensor *> &in) {
   const size_t data_inputs = node.op_type() == "Concat" ? in.size() : 1;
-  std::vector<Tensor> marks;
+  std::vector<Tensor> steps;
   std::vector<const Tensor *> inputs = in;
-  marks.reserve(data_inputs);
+  steps.reserve(data_inputs);
   for (size_t i = 0; i < data_inputs; ++i) {
-    Tensor mark = *in[i];
-    for (size_t k = 0; k < mark.data.size(); ++k) mark.data[k] = mark_of(*in[i], k);
-    marks.push_back(std::move(mark));
-    inputs[i] = &marks.back();
+    steps.push_back(steps_tensor(*in[i]));
+    inputs[i] = &steps.back();
   }
   return eval_node(node, opset, inputs);
 }
@@ -61,8 +58,7 @@ void carry_file_type(const OnnxNode &node, int64_t opset, const std::vector<cons
     if (tensor.elem == first.elem) tensor.file_type = first.file_type;
   }
   if (first.steps.empty()) return;
-  const std::vector<Tensor> moved =
-      moved_marks(node, opset, in, [](const Tensor &t, size_t i) { return static_cast<double>(t.steps[i]); });
+  const std::vector<Tensor> moved = moved_steps(node, opset, in);
   for (size_t i = 0; i < out->size(); ++i) {
     for (const double step : moved[i].data) (*out)[i].steps.push_back(static_cast<float>(step));
   }

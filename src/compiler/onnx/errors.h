@@ -49,6 +49,8 @@ bool is_plain(const std::string &name);
 std::string quote(const std::string &name);
 // "[2, 3, 4]"
 std::string shape_text(const std::vector<int64_t> &shape);
+// "0.00125": at most six digits.
+std::string number_text(double value);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_ONNX_ERRORS_H_

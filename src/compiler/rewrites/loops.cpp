@@ -167,14 +167,12 @@ class Expander {
         const std::string &name = own(constant.name());
         if (step <= 0) out_->rewrite_.set_constant(name, *constant.tensor());
       }
-      for (const LoopForm::Steps &read : form.reads) {
-        if (step > 0) break;
-        for (const std::string &trips : form.trips) out_->rewrite_.add(kTripsOf, node_title(node), {of(trips), read.all}, {});
-      }
       if (step >= 0) at_ += std::to_string(step) + "/";
       for (const LoopForm::Steps &read : form.reads) {
         own(read.each);
         step_of(read.each, read.all);
+        if (step > 0) continue;
+        for (const std::string &trips : form.trips) out_->rewrite_.add(kTripsOf, node_title(node), {of(trips), read.all}, {});
       }
       for (const LoopForm::State &state : form.states) own(state.before);
       for (const OnnxNode *inner : form.nodes) {

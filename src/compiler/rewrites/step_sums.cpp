@@ -230,7 +230,8 @@ class Reader {
     const bool gemm = node.op_type() == "Gemm", transposed = gemm && a.integer("transB", 0) != 0;
     if (gemm && (a.integer("transA", 0) != 0 || a.real("alpha", 1) != 1 || a.real("beta", 1) != 1)) return false;
     *m = {t.shape[transposed ? 1 : 0], t.shape[transposed ? 0 : 1], t.data.copied(), t.steps, t.file_type};
-    for (int64_t r = 0; r < m->rows && transposed; ++r) {
+    const int64_t turned_rows = transposed ? m->rows : 0;
+    for (int64_t r = 0; r < turned_rows; ++r) {
       for (int64_t c = 0; c < m->columns; ++c) {
         const size_t to = static_cast<size_t>(r * m->columns + c), from = static_cast<size_t>(c * m->rows + r);
         m->data[to] = t.data[from];

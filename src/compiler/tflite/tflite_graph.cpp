@@ -13,7 +13,6 @@
 namespace rnnp::compiler {
 namespace {
 
-constexpr const char *kAmongDealt = "it stands between SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND; accepted there: convolutions";
 constexpr int kRelu = 1, kReluN1To1 = 2, kRelu6 = 3, kTanh = 4;
 
 // The bounds that a fused activation has on a grid: in steps, rounded as the interpreter rounds them.
@@ -102,7 +101,7 @@ std::string TfGraph::real(int32_t index) {
 }
 
 std::string TfGraph::result(int32_t index) {
-  if (dealt(index) != nullptr) throw Refusal(kAmongDealt);
+  if (dealt(index) != nullptr) throw Refusal(std::string(kAmongDealt) + "convolutions");
   return real(index);
 }
 
@@ -199,7 +198,7 @@ void TfGraph::convert(size_t at) {
       if (op.options.has(field)) throw Refusal("its option " + std::to_string(field) + " is not known: the file is newer");
     }
     if (!row->takes_dealt && std::any_of(op.inputs.begin(), op.inputs.end(), [&](int32_t i) { return dealt(i) != nullptr; }))
-      throw Refusal(kAmongDealt);
+      throw Refusal(std::string(kAmongDealt) + "convolutions");
     TfCall call(this, op, title);
     row->convert(call);
   });

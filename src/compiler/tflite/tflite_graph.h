@@ -27,6 +27,7 @@ struct TfGrid {
 
 // SPACE_TO_BATCH_ND deals the elements of an axis out to `block` rows, so that a convolution of these is a dilated one of the axis.
 // Its result and what follows are computed on the axis itself, up to BATCH_TO_SPACE_ND.
+constexpr const char *kAmongDealt = "it stands between SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND; accepted there: ";
 struct TfDealt {
   int64_t block = 1;
   size_t axis = 1;

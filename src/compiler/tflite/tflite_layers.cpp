@@ -105,10 +105,15 @@ void check_window(const Window &w) {
   }
 }
 
+// What convolutions and pools have as their first option: VALID or SAME.
+bool is_valid(const TfCall &call) {
+  return call.options().number<int8_t>(0, 0) == 1;
+}
+
 // SAME pads so that the result has an element for each stride, the odd one at the end; VALID not at all. Open sizes are left to
 // ONNX.
-void pad_window(BuiltNode *node, const Window &w, const std::vector<int64_t> &nhwc, bool is_valid) {
-  if (is_valid) return;
+void pad_window(BuiltNode *node, const Window &w, const std::vector<int64_t> &nhwc, bool adds_none) {
+  if (adds_none) return;
   std::vector<int64_t> pads(4, 0);
   for (size_t i = 0; i < 2; ++i) {
     const int64_t size = nhwc[i + 1];
@@ -138,10 +143,10 @@ std::string as_nhwc(TfCall &call, const std::string &y) {
 }
 
 // The convolution of elements that were dealt out to rows.
-void dilate(TfCall &call, const TfDealt &how, bool is_valid, Window *window) {
+void dilate(TfCall &call, const TfDealt &how, Window *window) {
   const size_t axis = how.axis - 1;
-  if (axis > 1 || !is_valid || window->stride[axis] != 1 || window->dilation[axis] != 1)
-    throw Refusal("it stands between SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND; accepted there: no padding, a stride of 1");
+  if (axis > 1 || !is_valid(call) || window->stride[axis] != 1 || window->dilation[axis] != 1)
+    throw Refusal(std::string(kAmongDealt) + "no padding, a stride of 1");
   window->dilation[axis] = how.block;
   call.graph().set_dealt(call.out(), how);
 }
@@ -149,14 +154,13 @@ void dilate(TfCall &call, const TfDealt &how, bool is_valid, Window *window) {
 void convolve(TfCall &call, Window window, int64_t groups, int64_t channels, const std::vector<int64_t> &axes, int activation) {
   check_bias(call, 2, channels);
   check_window(window);
-  const bool is_valid = call.options().number<int8_t>(0, 0) == 1;
-  if (const TfDealt *how = call.graph().dealt(call.in(0))) dilate(call, *how, is_valid, &window);
+  if (const TfDealt *how = call.graph().dealt(call.in(0))) dilate(call, *how, &window);
   const Operands operands = operands_of(call, 0, 1, 2);
   std::vector<std::string> inputs = {as_nchw(call, operands.x), call.transposed(operands.weights, axes)};
   if (!operands.bias.empty()) inputs.push_back(operands.bias);
   BuiltNode node = call.open_node("Conv", inputs);
   set_window(&node, window, true);
-  pad_window(&node, window, call.x(0).shape, is_valid);
+  pad_window(&node, window, call.x(0).shape, is_valid(call));
   if (groups != 1) node.with("group", groups);
   give_layer(call, as_nhwc(call, node), operands, activation, true);
 }
@@ -201,12 +205,11 @@ void transpose_conv(TfCall &call) {
   if (y.size() != 4 || w[3] != x[3])
     throw Refusal("its weight of shape " + shape_text(w) + " does not fit an input of shape " + shape_text(x));
   const Operands operands = operands_of(call, 2, 1, 3);
-  const bool is_valid = call.options().number<int8_t>(0, 0) == 1;
   std::vector<int64_t> pads(4), more(2);
   for (size_t i = 0; i < 2; ++i) {
     if (x[i + 1] < 1) throw Refusal("its input has an open size");
     const int64_t full = (x[i + 1] - 1) * window.stride[i] + window.kernel[i], extra = full - y[i + 1];
-    pads[i] = is_valid ? 0 : std::max<int64_t>(extra, 0) / 2;
+    pads[i] = is_valid(call) ? 0 : std::max<int64_t>(extra, 0) / 2;
     pads[i + 2] = std::max<int64_t>(extra, 0) - pads[i];
     more[i] = std::max<int64_t>(-extra, 0);
   }
@@ -227,7 +230,7 @@ std::string pooled(TfCall &call, const char *onnx, const std::string &x) {
   check_window(window);
   BuiltNode node = call.open_node(onnx, {as_nchw(call, x)});
   set_window(&node, window, false);
-  pad_window(&node, window, call.x(0).shape, options.number<int8_t>(0, 0) == 1);
+  pad_window(&node, window, call.x(0).shape, is_valid(call));
   return as_nhwc(call, node);
 }
 

@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
-#include <cstdio>
 
 #include "compiler/tflite/tflite_graph.h"
 
@@ -11,13 +10,7 @@ namespace rnnp::compiler {
 namespace {
 
 constexpr int kNoActivation = 0, kReluActivation = 1, kTanhActivation = 4;
-constexpr float kUsualClip = 10;  // what TensorFlow's converter writes for layers that cut nothing off
-
-std::string brief(float value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", static_cast<double>(value));
-  return text;
-}
+constexpr double kUsualClip = 10;  // what TensorFlow's converter writes for layers that cut nothing off
 
 const char *activation_name(int activation) {
   if (activation == kTanhActivation) return "Tanh";
@@ -139,11 +132,11 @@ void check_sequence(const TfCall &call) {
 
 void check_lstm_options(TfCall &call) {
   const int activation = call.options().number<int8_t>(0, 0);
-  const float clip = call.options().number<float>(1, 0.0f);
+  const double clip = call.options().number<float>(1, 0.0f);
   if (clip != 0 && (clip < kUsualClip || activation != kTanhActivation))
-    throw Refusal("its cell is cut off at " + brief(clip) + "; accepted: nowhere, or with tanh at 10 and more");
+    throw Refusal("its cell is cut off at " + number_text(clip) + "; accepted: nowhere, or with tanh at 10 and more");
   if (clip != 0)
-    call.graph().context().notes.insert("the file cuts LSTM cells off at " + brief(clip) +
+    call.graph().context().notes.insert("the file cuts LSTM cells off at " + number_text(clip) +
                                         ", which the converter adds; this library does not, nor does the model before conversion: "
                                         "results differ from TensorFlow Lite's once a cell goes beyond");
   if (activation != kTanhActivation && activation != kReluActivation)

@@ -64,8 +64,8 @@ void note_squeezed(TfCall &call) {
 void reshape_dealt(TfCall &call, TfDealt how) {
   Sizes go, come;
   if (!only_ones_differ(call.x(0).shape, call.y().shape, &go, &come))
-    throw Refusal("it makes " + shape_text(call.y().shape) + " of " + shape_text(call.x(0).shape) +
-                  " between SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND; accepted there: axes of one element more or less");
+    throw Refusal(std::string(kAmongDealt) + "axes of one element more or less; it makes " + shape_text(call.y().shape) + " of " +
+                  shape_text(call.x(0).shape));
   const auto before = [&](const Sizes &axes, size_t end) {
     return static_cast<size_t>(std::count_if(axes.begin(), axes.end(), [&](int64_t a) { return static_cast<size_t>(a) < end; }));
   };

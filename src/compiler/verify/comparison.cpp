@@ -58,12 +58,6 @@ Comparison compare(const Array &got, const Tensor &expected) {
   return result;
 }
 
-std::string number_text(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", value);
-  return text;
-}
-
 double Comparison::sqnr() const {
   return noise == 0 ? std::numeric_limits<double>::infinity() : 10 * std::log10(signal / noise);
 }

@@ -29,9 +29,6 @@ struct Comparison {
   bool agrees(double tolerance) const { return is_comparable() && worst_relative <= tolerance; }
 };
 
-// "0.00125": at most six digits.
-std::string number_text(double value);
-
 Comparison compare(const Array &got, const Tensor &expected);
 // How far two evaluations of the same graph are apart, relative; elements that are not finite in either are left out.
 double distance(const Tensor &a, const Tensor &b);

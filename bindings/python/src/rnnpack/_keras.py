@@ -179,8 +179,9 @@ class _Importer:
         self._weights, self._in_keras = weights, in_keras
         self._given, self._fixed = given, dict(given)
         self._layers = Layers()
-        self._layers.hard_slope = {"": None, "1": OLD_HARD_SLOPE, "2": OLD_HARD_SLOPE}.get(version.split(".")[0], HARD_SLOPE)
-        self._layers.masks_beside_states = {"": None, "1": True, "2": True}.get(version.split(".")[0], False)
+        old = version.split(".")[0] in ("1", "2") if version else None
+        self._layers.hard_slope = None if old is None else OLD_HARD_SLOPE if old else HARD_SLOPE
+        self._layers.masks_beside_states = old
         self._values: Dict[Tuple[str, int], Value] = {}
         self._by_class: Dict[str, int] = {}
 

@@ -249,10 +249,10 @@ def _check_turned(layer: KerasLayer, x: Value, backwards: bool, zeros: bool, unr
     if backwards and zeros and unroll:
         raise layer.unsupported("unroll with a mask is not supported where all steps come backwards: Keras reads that mask in the other order")
     steps = x.shape[1]
-    if backwards and isinstance(steps, int) and not 0 < steps <= _MOST_TURNED:
-        raise layer.unsupported(f"a mask of {steps} steps where a layer runs backwards; accepted: 1 to {_MOST_TURNED}")
     if backwards and not isinstance(steps, int):
         raise layer.unsupported("a mask before a layer that runs backwards is supported for a fixed number of steps; try: dim={'steps': SIZE}")
+    if backwards and not 0 < int(steps) <= _MOST_TURNED:
+        raise layer.unsupported(f"a mask of {steps} steps where a layer runs backwards; accepted: 1 to {_MOST_TURNED}")
 
 
 def _finish(layers: Layers, layer: KerasLayer, x: Value, recurrent: Recurrent, states: Sequence[Value]) -> List[Value]:

@@ -269,19 +269,16 @@ class Layers:
         batch = self.graph.node("Slice", [self.graph.node("Shape", [x.mask], title + ".sizes"), begin, end], title + ".batch")
         start = self.graph.node("ConstantOfShape", [self.graph.node("Concat", [batch, units], title + ".state", axis=0)], title + ".zeros")
         starts = [*([s.name for s in states] or [start] * (step.count - step.held)), *([start] if step.held else [])]
-        by_step = self.graph.node("Transpose", [x.name], title + ".by_step", perm=[1, 0, 2])
-        mask = self.graph.node("Transpose", [self.column(title, x.mask)], title + ".mask_by_step", perm=[1, 0, 2])
+        parts = [x, Value(self.column(title, x.mask), (*x.shape[:2], 1))]
         if reverse:
-            by_step, mask = (self._turned(title, name) for name in (by_step, mask))
+            parts = [self.part(title + ".turned", one, 1, None, None, -1) for one in parts]
+        by_step, mask = (self.graph.node("Transpose", [one.name], title + ".by_step", perm=[1, 0, 2]) for one in parts)
         last, every = self._loop(title, step, starts, by_step, mask, x.shape)
-        every = self._turned(title, every) if reverse else every
         out = self.made("Transpose", [every], title, (*x.shape[:2], step.hidden), perm=[1, 0, 2])
+        if reverse:
+            out = self.part(title + ".turned", out, 1, None, None, -1)
         values = [Value(name, (x.shape[0], step.hidden)) for name in last]
         return out, [values[-1] if step.held else values[0], *values[:step.count - step.held]]
-
-    def _turned(self, title: str, x: str) -> str:
-        bounds = [self.ints(title + ".bound", [value]) for value in (-1, -(1 << 62), 0, -1)]
-        return self.graph.node("Slice", [x, *bounds], title + ".turned")
 
     def _loop(self, title: str, step: _MaskedStep, starts: Sequence[str], x: str, mask: str, shape: Sequence[Size]) -> Tuple[List[str], str]:
         """A Loop where the number of steps is fixed, which the compiler can write out; else a Scan."""

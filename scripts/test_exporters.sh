@@ -1,5 +1,5 @@
 #!/bin/bash
-# test_exporters.sh BUILD [check.py's arguments] -- exports models from PyTorch and Keras, quantizes some by onnxruntime's tools, compiles
+# test_exporters.sh BUILD [check.py's arguments] -- exports models from PyTorch, Keras and Neural Amp Modeler's trainer, quantizes some by onnxruntime's tools, compiles
 # each and compares with onnxruntime. BUILD-exporters/table.md lists them all, counts.md the results of each exporter.
 # The frameworks go into two virtual environments under BUILD-exporters (several GB: PyTorch's wheel brings its GPU libraries; give
 # PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS for a smaller one). CASES="lstm policy_loop" takes models of these names alone. SPDX-License-Identifier: Apache-2.0
@@ -48,5 +48,6 @@ export PYTHONPATH=$PWD/$package
 cases torch torch
 cases keras keras
 cases quantised torch "$folder/torch-cases"
+cases nam torch
 exec "$folder/torch/bin/python" -B "$tests/check.py" --tool "$build-hosted/src/compiler/rnnpack" --refused "$tests/refused.txt" \
-  --table "$folder/table.md" --counts "$folder/counts.md" "$@" "$folder/torch-cases" "$folder/keras-cases" "$folder/quantised-cases"
+  --table "$folder/table.md" --counts "$folder/counts.md" "$@" "$folder/torch-cases" "$folder/keras-cases" "$folder/quantised-cases" "$folder/nam-cases"

@@ -10,7 +10,7 @@ import onnx
 
 
 class Folder:
-    """Cases NAME.onnx or NAME.tflite, NAME.npz (inputs by the names of the ONNX file; outputs as out0, out1...) and one cases.json."""
+    """Cases NAME.onnx, NAME.tflite or NAME.nam, NAME.npz (inputs by the names of the ONNX file; outputs as out0, out1...) and one cases.json."""
 
     def __init__(self, path):
         self.path = pathlib.Path(path)

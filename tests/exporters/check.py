@@ -22,6 +22,7 @@ LEAST_DECIBELS = 20  # of quantized files: signal to noise beside onnxruntime, w
 QUANTISED = ("dynamic_int8", "static_qdq", "tflite_int8")
 READERS = ("keras_file", "h5_file")
 LITE = ("tflite_f32", "tflite_f16", "tflite_int8")
+OTHERS = (*LITE, "nam")  # no ONNX files: of fixed sizes, beside what the framework gave
 CHECK_FAILED = 4
 
 
@@ -155,7 +156,8 @@ def close_enough(case, results, expected, names, half):
 
 
 def file_of(folder, case):
-    return folder / f"{case['name']}.{'tflite' if case['exporter'] in LITE else 'onnx'}"
+    kind = "tflite" if case["exporter"] in LITE else "nam" if case["exporter"] in OTHERS else "onnx"
+    return folder / f"{case['name']}.{kind}"
 
 
 def compile_and_compare(tool, folder, case, flags, work):
@@ -166,12 +168,12 @@ def compile_and_compare(tool, folder, case, flags, work):
             return "wrong", f"the tool ended by signal {-done.returncode}"
         return "wrong" if done.returncode == CHECK_FAILED else "refused", done.stderr.strip()
     arrays, outputs = inputs_of(folder, name)
-    if case["exporter"] in LITE:
+    if case["exporter"] in OTHERS:
         results = run_blob(tool, work / "m.rnnp", arrays, work)
         if isinstance(results, str):
             return "not run", results
         wrong = close_enough(case, results, outputs, list(results), half=False)
-        return ("wrong", f"{wrong} from the interpreter") if wrong else ("right", "")
+        return ("wrong", f"{wrong} from the framework") if wrong else ("right", "")
     from onnx import load
     graph = load(path, load_external_data=False).graph
     names = [o.name for o in graph.output]
@@ -203,7 +205,7 @@ def examine(tool, folder, case, work):
         return {"result": "refused", "message": case["refused"], "flags": ""}
     result, message = compile_and_compare(tool, folder, case, [], work)
     flags = []
-    if result in ("refused", "not run") and case["exporter"] not in LITE:  # whose sizes are fixed
+    if result in ("refused", "not run") and case["exporter"] not in OTHERS:
         from onnx import load
         flags = proposed_flags(message, load(file_of(folder, case), load_external_data=False), inputs_of(folder, case["name"])[0])
     if not flags:
@@ -214,7 +216,7 @@ def examine(tool, folder, case, work):
 
 EXPORTERS = {"script": "PyTorch, TorchScript", "dynamo": "PyTorch, dynamo", "keras": "Keras, tf2onnx", "keras_file": "Keras, .keras",
              "h5_file": "Keras, .h5", "tflite_f32": "TensorFlow Lite", "tflite_f16": "TensorFlow Lite, f16 weights",
-             "tflite_int8": "TensorFlow Lite, int8 weights", "dynamic_int8": "onnxruntime, quantize_dynamic", "static_qdq": "onnxruntime, quantize_static"}
+             "tflite_int8": "TensorFlow Lite, int8 weights", "nam": "Neural Amp Modeler", "dynamic_int8": "onnxruntime, quantize_dynamic", "static_qdq": "onnxruntime, quantize_static"}
 
 
 def verdict(row):
@@ -234,9 +236,9 @@ def table(rows):
 
 def counts(rows):
     lines = ["| exporter | exports | right | right with the option proposed | refused | wrong | not exported |", "|---|--:|--:|--:|--:|--:|--:|"]
-    exporters = [exporter for exporter in EXPORTERS if exporter not in READERS + LITE]
+    exporters = [exporter for exporter in EXPORTERS if exporter not in READERS + OTHERS]
     for title, which in [*((EXPORTERS[e], [e]) for e in exporters), ("exporters together", exporters),
-                         *((EXPORTERS[e], [e]) for e in READERS + LITE)]:
+                         *((EXPORTERS[e], [e]) for e in READERS + OTHERS)]:
         of = [r for r in rows if r["exporter"] in which]
         made = [r for r in of if r["result"] != "not exported"]
         right, all_right = sum(r["result"] == "right" for r in of), sum(verdict(r) == "right" for r in of)

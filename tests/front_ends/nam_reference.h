@@ -1,4 +1,4 @@
-// nam_reference.h -- Neural Amp Modeler's WaveNet as plain loops in f64, sample by sample from histories of zeros: what its
+// nam_reference.h -- Neural Amp Modeler's networks as plain loops in f64, sample by sample from histories of zeros: what its
 // description says, with no thought of speed. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_TESTS_FRONT_ENDS_NAM_REFERENCE_H_
 #define RNNPACK_TESTS_FRONT_ENDS_NAM_REFERENCE_H_
@@ -16,14 +16,19 @@ namespace rnnp::testing_support {
 class WeightsInTurn {
  public:
   explicit WeightsInTurn(uint32_t seed) : seed_(seed) {}
-  Floats take(size_t count) {
-    const Floats some = random_numbers(count, 0.5f, seed_++);
-    all_.insert(all_.end(), some.begin(), some.end());
-    return some;
+  Floats take(size_t count) { return kept(random_numbers(count, 0.5f, seed_++)); }
+  Floats take_positive(size_t count) {
+    Floats some = random_numbers(count, 0.5f, seed_++);
+    for (float &v : some) v = std::fabs(v) + 0.1f;
+    return kept(some);
   }
   const Floats &all() const { return all_; }
 
  private:
+  const Floats &kept(const Floats &some) {
+    all_.insert(all_.end(), some.begin(), some.end());
+    return some;
+  }
   uint32_t seed_;
   Floats all_;
 };
@@ -155,6 +160,105 @@ struct PlainWaveNet {
     for (PlainArray &array : arrays) value = array.step(value, condition, &sum);
     for (double &v : sum) v *= scale;
     return sum;
+  }
+};
+
+// One layer and its head; h and c of the file at first.
+struct PlainLstm {
+  size_t hidden;
+  Floats w, b, head;
+  Doubles h, c;
+
+  PlainLstm(size_t units, uint32_t seed)
+      : hidden(units),
+        w(random_numbers(4 * units * (1 + units), 0.7f, seed)),
+        b(random_numbers(4 * units, 0.7f, seed + 1)),
+        head(random_numbers(units + 1, 0.9f, seed + 2)) {
+    for (Doubles *state : {&h, &c}) {
+      const Floats some = random_numbers(units, 0.9f, seed + (state == &h ? 3 : 4));
+      state->assign(some.begin(), some.end());
+    }
+  }
+
+  std::string json(const std::string &in_file = "") const {
+    Floats all = w;
+    all.insert(all.end(), b.begin(), b.end());
+    all.insert(all.end(), h.begin(), h.end());
+    all.insert(all.end(), c.begin(), c.end());
+    all.insert(all.end(), head.begin(), head.end());
+    return "{\"version\": \"0.5.4\", \"architecture\": \"LSTM\", \"config\": {\"input_size\": 1, \"hidden_size\": " +
+           std::to_string(hidden) + ", \"num_layers\": 1}, " + in_file + "\"weights\": " + list_of(all) + "}";
+  }
+
+  double step(double x) {
+    Doubles g(4 * hidden);
+    for (size_t r = 0; r < g.size(); ++r) {
+      g[r] = double(b[r]) + double(w[r * (1 + hidden)]) * x;
+      for (size_t i = 0; i < hidden; ++i) g[r] += double(w[r * (1 + hidden) + 1 + i]) * h[i];
+    }
+    const auto sigmoid = [](double v) { return 1 / (1 + std::exp(-v)); };
+    double y = double(head[hidden]);
+    for (size_t i = 0; i < hidden; ++i) {
+      c[i] = sigmoid(g[hidden + i]) * c[i] + sigmoid(g[i]) * std::tanh(g[2 * hidden + i]);
+      h[i] = sigmoid(g[3 * hidden + i]) * std::tanh(c[i]);
+      y += double(head[i]) * h[i];
+    }
+    return y;
+  }
+};
+
+// Convolutions over two samples with tanh, with batch normalization before it where `normalized`.
+struct PlainConvNet {
+  static constexpr size_t kChannels = 3;
+  std::vector<PlainConv> convs;
+  std::vector<Floats> norms;  // mean, variance, scale, shift, epsilon
+  PlainConv head;
+  Floats weights;
+  std::string config;
+
+  PlainConvNet(const std::vector<size_t> &dilations, bool normalized, uint32_t seed) {
+    WeightsInTurn all(seed);
+    std::string list;
+    for (const size_t dilation : dilations) {
+      convs.emplace_back(kChannels, convs.empty() ? 1 : kChannels, 2, dilation, !normalized, &all);
+      if (normalized) norms.push_back(norm(&all));
+      list += (list.empty() ? "" : ", ") + std::to_string(dilation);
+    }
+    head = PlainConv(1, kChannels, 1, 1, true, &all);
+    weights = all.all();
+    config = "\"channels\": 3, \"dilations\": [" + list + "], \"batchnorm\": " + (normalized ? "true" : "false") +
+             ", \"activation\": \"Tanh\"";
+  }
+
+  static Floats norm(WeightsInTurn *all) {
+    Floats made = all->take(kChannels);
+    for (const bool variance : {true, false, false}) {
+      const Floats some = variance ? all->take_positive(kChannels) : all->take(kChannels);
+      made.insert(made.end(), some.begin(), some.end());
+    }
+    made.push_back(all->take_positive(1)[0]);
+    return made;
+  }
+
+  std::string json() const {
+    return "{\"version\": \"0.5.4\", \"architecture\": \"ConvNet\", \"config\": {" + config +
+           "}, \"weights\": " + list_of(weights) + "}";
+  }
+
+  double step(double x) {
+    Doubles value = {x};
+    for (size_t i = 0; i < convs.size(); ++i) {
+      value = convs[i].step(value);
+      for (size_t c = 0; c < kChannels; ++c) {
+        const Floats *norm = norms.empty() ? nullptr : &norms[i];
+        if (norm != nullptr)
+          value[c] = (value[c] - double((*norm)[c])) / std::sqrt(double((*norm)[kChannels + c]) + double(norm->back())) *
+                         double((*norm)[2 * kChannels + c]) +
+                     double((*norm)[3 * kChannels + c]);
+        value[c] = std::tanh(value[c]);
+      }
+    }
+    return head.step(value)[0];
   }
 };
 

@@ -66,9 +66,12 @@ TEST(Nam, ActivationsAreTheirFormulas) {
       {"\"ReLU\"", [](double v) { return std::max(v, 0.0); }},
       {"{\"type\": \"LeakyReLU\", \"negative_slope\": 0.25}", [](double v) { return v > 0 ? v : 0.25 * v; }},
       {"{\"type\": \"PReLU\", \"negative_slopes\": [0.5]}", [](double v) { return v > 0 ? v : 0.5 * v; }},
+      {"{\"type\": \"PReLU\", \"negative_slope\": 0.125}", [](double v) { return v > 0 ? v : 0.125 * v; }},
       {"\"Sigmoid\"", [](double v) { return 1 / (1 + std::exp(-v)); }},
       {"\"SiLU\"", [](double v) { return v / (1 + std::exp(-v)); }},
       {"\"Softsign\"", [](double v) { return v / (1 + std::fabs(v)); }},
+      {"\"Softsigmoid\"", [](double v) { return 0.5 + 0.5 * v / (1 + std::fabs(v)); }},
+      {"{\"type\": \"Hardtanh\", \"min_val\": -1.0, \"max_val\": 1.0}", [](double v) { return std::clamp(v, -1.0, 1.0); }},
       {"\"Hardtanh\"", [](double v) { return std::clamp(v, -1.0, 1.0); }},
       {"\"Hardswish\"", [](double v) { return v * std::clamp(v / 6 + 0.5, 0.0, 1.0); }},
       {"{\"type\": \"LeakyHardtanh\", \"min_val\": -0.5, \"max_val\": 0.75, \"min_slope\": 0.1, \"max_slope\": 0.2}", [](double v) {
@@ -91,35 +94,61 @@ TEST(Nam, ActivationsAreTheirFormulas) {
 
 // h and c of the file, then half a second of silence.
 TEST(Nam, LstmsBeginWhereSilenceLeavesThem) {
-  constexpr size_t kHidden = 2;
   const Floats x = random_numbers(kSamples, 1, 7);
-  const Floats w = random_numbers(4 * kHidden * (1 + kHidden), 0.7f, 1), b = random_numbers(4 * kHidden, 0.7f, 2),
-               state = random_numbers(2 * kHidden, 0.9f, 3), head = random_numbers(kHidden + 1, 0.9f, 4);
-  Floats all = w;
-  for (const Floats *more : {&b, &state, &head}) all.insert(all.end(), more->begin(), more->end());
-  const auto file = [&](const std::string &rate) {
-    return "{\"version\": \"0.5.4\", \"architecture\": \"LSTM\", \"config\": {\"input_size\": 1, \"hidden_size\": 2, "
-           "\"num_layers\": 1}, "
-           "\"weights\": " +
-           list_of(all) + rate + "}";
-  };
   for (const size_t silence : {size_t{1}, size_t{3}}) {
-    Doubles h = {double(state[0]), double(state[1])}, c = {double(state[2]), double(state[3])}, expected;
-    for (size_t t = 0; t < silence + x.size(); ++t) {
-      const double in = t < silence ? 0.0 : double(x[t - silence]);
-      Doubles g(4 * kHidden);
-      for (size_t r = 0; r < g.size(); ++r)
-        g[r] = double(b[r]) + double(w[r * 3]) * in + double(w[r * 3 + 1]) * h[0] + double(w[r * 3 + 2]) * h[1];
-      const auto sigmoid = [](double v) { return 1 / (1 + std::exp(-v)); };
-      for (size_t i = 0; i < kHidden; ++i) {
-        c[i] = sigmoid(g[kHidden + i]) * c[i] + sigmoid(g[i]) * std::tanh(g[2 * kHidden + i]);
-        h[i] = sigmoid(g[3 * kHidden + i]) * std::tanh(c[i]);
-      }
-      if (t >= silence) expected.push_back(double(head[0]) * h[0] + double(head[1]) * h[1] + double(head[2]));
-    }
-    const std::string rate = silence == 1 ? "" : ", \"sample_rate\": " + std::to_string(2 * silence);
-    EXPECT_LT(largest_difference(outputs_of(file(rate), x), expected), 1e-6) << silence;
+    PlainLstm lstm(2, 1);
+    const std::string file = lstm.json(silence == 1 ? "" : "\"sample_rate\": " + std::to_string(2 * silence) + ", ");
+    for (size_t t = 0; t < silence; ++t) lstm.step(0);
+    Doubles expected;
+    for (const float v : x) expected.push_back(lstm.step(double(v)));
+    EXPECT_LT(largest_difference(outputs_of(file, x), expected), 1e-6) << silence;
   }
+}
+
+TEST(Nam, ConvNetsAreThoseOfPlainLoops) {
+  const Floats x = random_numbers(kSamples, 1, 7);
+  for (const bool normalized : {false, true}) {
+    PlainConvNet net({1, 2, 8}, normalized, 3);
+    const std::string file = net.json();
+    for (size_t t = 0; t < kSilence; ++t) net.step(0);
+    Doubles expected;
+    for (const float v : x) expected.push_back(net.step(double(v)));
+    EXPECT_LT(largest_difference(outputs_of(file, x), expected), 2e-6) << normalized;
+  }
+}
+
+std::string linear_file(const std::string &in_config = "") {
+  return "{\"version\": \"0.5.4\", \"architecture\": \"Linear\", \"config\": {\"receptive_field\": 3, " + in_config +
+         "\"bias\": true}, \"weights\": [3, 20, 100, 0.5]}";
+}
+
+// Its player's order; the trainer wrote the other one.
+TEST(Nam, LinearBeginsWithTheNewestSample) {
+  const Doubles expected = {3.5, 20.5, 100.5, 0.5};
+  EXPECT_LT(largest_difference(outputs_of(linear_file(), {1, 0, 0, 0}), expected), 1e-6);
+  ASSERT_EQ(model_of(linear_file())->notes.size(), 1u);
+  EXPECT_NE(model_of(linear_file())->notes[0].find("the other way round"), std::string::npos);
+}
+
+std::string sequence_of(const std::vector<std::string> &files, const std::string &weights = "") {
+  std::string list;
+  for (const std::string &file : files) list += (list.empty() ? "" : ", ") + file;
+  return "{\"version\": \"0.7.0\", \"architecture\": \"Sequential\", \"sample_rate\": 400, \"config\": {\"models\": [" + list +
+         "]}, \"weights\": [" + weights + "]}";
+}
+
+// The LSTM's silence is what the network before makes of silence.
+TEST(Nam, SequentialRunsOneNetworkBehindTheOther) {
+  const Floats x = random_numbers(kSamples, 1, 7);
+  PlainConvNet first({1, 4}, false, 3);
+  PlainLstm second(2, 11);
+  const std::string file = sequence_of({first.json(), second.json("\"sample_rate\": 400, ")});
+  double silence = 0;
+  for (size_t t = 0; t < kSilence; ++t) silence = first.step(0);
+  for (size_t t = 0; t < kSilence; ++t) second.step(silence);
+  Doubles expected;
+  for (const float v : x) expected.push_back(second.step(first.step(double(v))));
+  EXPECT_LT(largest_difference(outputs_of(file, x), expected), 2e-6);
 }
 
 // A network of its own.
@@ -171,7 +200,8 @@ TEST(Nam, RefusalsNameThePlace) {
   EXPECT_EQ(refusal_of_file(good), "");
   refused("0.6.0", "0.8.1", "version: '0.8.1' is newer than what is read; accepted: 0.5 to 0.7");
   refused("0.6.0", "0.4.0", "version: '0.4.0' is older than what is read");
-  refused("WaveNet", "PatchNet", "architecture: 'PatchNet' is not supported; accepted: WaveNet, LSTM, Linear, SlimmableContainer");
+  refused("WaveNet", "PatchNet",
+          "architecture: 'PatchNet' is not supported; accepted: WaveNet, LSTM, ConvNet, Linear, Sequential, SlimmableContainer");
   refused("Tanh", "Sinh", "the activation 'Sinh' is not supported");
   refused("\"bottleneck\"", "\"warp\": 2, \"bottleneck\"", "config.layers[0]: its member 'warp' is not known: the file is newer");
   refused("\"weights\": [", "\"weights\": [0.5, ", "weights: they are ");
@@ -180,6 +210,18 @@ TEST(Nam, RefusalsNameThePlace) {
   refused("\"gating_mode\": \"none\"", "\"gating_mode\": \"half\"", "config.layers[0].gating_mode: 'half' is not supported");
   refused("\"head1x1\"", "\"layer1x1_post_film\": {\"active\": true}, \"head1x1\"",
           "config.layers[0].layer1x1_post_film: it is supported where gating_mode is blended");
+  refused("\"head1x1\"", "\"layer1x1\": {\"active\": false}, \"head1x1\"",
+          "config.layers[0].layer1x1: without it the player gives a layer's input to the next one, the trainer adds the layer's "
+          "result");
+  refused("\"Tanh\"", "{\"type\": \"Hardtanh\", \"max_val\": 0.5}",
+          "config.layers[0].activation: the player limits Hardtanh to -1 and 1");
+  refused("\"Tanh\"", "{\"type\": \"Softsign\", \"alpha\": 0.5}", "config.layers[0].activation: its member 'alpha' is not known");
+  refused("\"layers\"", "\"warp\": 2, \"layers\"", "config: its member 'warp' is not known: the file is newer");
+  EXPECT_NE(refusal_of_file(linear_file("\"out_channels\": 2, ")).find("config.out_channels: it is 2"), std::string::npos);
+  EXPECT_NE(refusal_of_file(sequence_of({good}, "0.5")).find("weights: none are expected"), std::string::npos);
+  std::string newer = good;
+  newer.replace(newer.find("0.6.0"), 5, "0.9.0");
+  EXPECT_NE(refusal_of_file(sequence_of({newer})).find("config.models[0].version: '0.9.0' is newer"), std::string::npos);
   compiler::ReadOptions low;
   low.quality = 0.2;
   EXPECT_NE(refusal_of_file(good, low).find("this one holds one WaveNet"), std::string::npos);

@@ -1,6 +1,7 @@
 // json_value.cpp -- Contract: json_value.h. SPDX-License-Identifier: Apache-2.0
 #include "compiler/json/json_value.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "compiler/onnx/problem.h"
@@ -32,6 +33,14 @@ JsonValue JsonValue::operator[](size_t index) const {
 size_t JsonValue::size() const {
   if (!value_->is_array()) refuse("an array is expected");
   return value_->size();
+}
+
+void JsonValue::expect_members(std::initializer_list<const char *> known) const {
+  for (const auto &member : value_->items()) {
+    const bool off = member.value().is_null() || member.value() == false;
+    if (!off && std::find(known.begin(), known.end(), member.key()) == known.end())
+      refuse("its member " + quote(member.key()) + " is not known: the file is newer");
+  }
 }
 
 std::string JsonValue::text() const {

@@ -4,6 +4,7 @@
 #define RNNPACK_COMPILER_JSON_JSON_VALUE_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -28,6 +29,9 @@ class JsonValue {
   // Of an array of numbers, or of arrays of them to any depth: all of them, and the sizes where all are the same.
   std::vector<float> numbers() const;
   std::vector<float> numbers(std::vector<int64_t> *shape) const;
+
+  // Throws ModelError for a member that is neither in `known`, nor null, nor false: it may change what the network computes.
+  void expect_members(std::initializer_list<const char *> known) const;
 
   bool is_object() const { return value_->is_object(); }
   bool is_array() const { return value_->is_array(); }

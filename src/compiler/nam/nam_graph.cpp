@@ -18,6 +18,7 @@ double steady_of(const NamActivation &how, double x, size_t channel) {
   if (how.type == "PReLU") return x > 0 ? x : how.slopes[channel] * x;
   if (how.type == "SiLU") return x * sigmoid(x);
   if (how.type == "Softsign") return x / (1 + std::fabs(x));
+  if (how.type == "Softsigmoid") return 0.5 + 0.5 * x / (1 + std::fabs(x));
   if (how.type == "Hardtanh") return std::clamp(x, -1.0, 1.0);
   if (how.type == "Hardswish") return x * std::clamp(x / 6 + 0.5, 0.0, 1.0);
   const double inside = std::clamp(x, how.least, how.most);
@@ -148,18 +149,25 @@ std::string NamGraph::activation_tensor(const std::string &name, const std::stri
   if (type == "LeakyReLU") return graph_->node("LeakyRelu", {x}, name).with("alpha", static_cast<float>(how.slope));
   if (type == "PReLU") return graph_->node("PRelu", {x, constant(name + ".slopes", how.slopes)}, name);
   if (type == "SiLU") return graph_->node("Mul", {x, graph_->node("Sigmoid", {x}, name + ".gate")}, name);
+  if (type == "Softsigmoid") {
+    const BuiltNode half =
+        graph_->node("Mul", {graph_->node("Softsign", {x}, name + ".sign"), scalar(name + ".half", 0.5)}, name + ".around_0");
+    return graph_->node("Add", {half, scalar(name + ".middle", 0.5)}, name);
+  }
   if (type == "Hardswish") return graph_->node("HardSwish", {x}, name);
   if (type == "Hardtanh") return clipped(-1, 1);
   if (type != "LeakyHardtanh")
     throw ModelError("the activation " + quote(type) +
                      " is not supported; accepted: Tanh, ReLU, LeakyReLU, PReLU, Sigmoid, SiLU, Hardtanh, LeakyHardtanh, "
-                     "Hardswish, Softsign");
+                     "Hardswish, Softsign, Softsigmoid");
   const std::string inside = clipped(how.least, how.most);
   const BuiltNode below = graph_->node("Add", {inside, outside(name + ".below", how.least, how.slope_below, true)}, name + ".sum");
   return graph_->node("Add", {below, outside(name + ".above", how.most, how.slope_above, false)}, name + ".all");
 }
 
-NamValue NamGraph::activation(const std::string &name, const NamValue &x, const NamActivation &how) {
+NamValue NamGraph::activation(const std::string &name, const NamValue &x, const NamActivation &given) {
+  NamActivation how = given;
+  if (how.slopes.size() == 1) how.slopes.resize(x.steady.size(), how.slopes[0]);
   if (how.type == "PReLU" && how.slopes.size() != x.steady.size())
     throw ModelError("PReLU has " + std::to_string(how.slopes.size()) + " slopes for " + std::to_string(x.channels()) +
                      " channels");

@@ -6,6 +6,7 @@
 #ifndef RNNPACK_COMPILER_NAM_NAM_GRAPH_H_
 #define RNNPACK_COMPILER_NAM_NAM_GRAPH_H_
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,13 +28,14 @@ struct NamConv {
 struct NamActivation {
   std::string type;  // of NAM: "Tanh" ...
   double slope = 0.01, least = -1, most = 1, slope_below = 0.01, slope_above = 0.01;
-  std::vector<double> slopes;  // of PReLU, one for each channel
+  std::vector<double> slopes;  // of PReLU, one, or one for each channel
 };
 
 class NamGraph {
  public:
   explicit NamGraph(GraphBuilder *graph) : graph_(graph) {}
   GraphBuilder &builder() { return *graph_; }
+  std::set<std::string> &notes() { return notes_; }  // for the user
 
   // The value as a tensor with this offset.
   NamValue with_offset(const NamValue &value, const std::vector<double> &offset);
@@ -53,6 +55,7 @@ class NamGraph {
   std::string scalar(const std::string &name, double value);
   std::string activation_tensor(const std::string &name, const std::string &x, const NamActivation &activation);
   GraphBuilder *graph_;
+  std::set<std::string> notes_;
 };
 
 }  // namespace rnnp::compiler

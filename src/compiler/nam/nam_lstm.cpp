@@ -47,7 +47,7 @@ std::vector<double> as_doubles(const std::vector<float> &values) {
 }
 
 // Until half a second is over, or nothing changes any more.
-void hear_silence(const JsonValue &json, std::vector<NamLstmLayer> *layers) {
+void hear_silence(const JsonValue &json, const std::vector<double> &silence, std::vector<NamLstmLayer> *layers) {
   constexpr double kStill = 1e-13, kMostWork = 4e9;
   const double steps = std::max(std::floor(nam_sample_rate(json) / 2), 1.0);
   double work = 0;
@@ -55,7 +55,7 @@ void hear_silence(const JsonValue &json, std::vector<NamLstmLayer> *layers) {
   for (double step = 0; step < steps; ++step) {
     if (step * work > kMostWork) json.refuse("its state does not settle in silence: too much work");
     double moved = 0;
-    std::vector<double> x((*layers)[0].inputs, 0.0);
+    std::vector<double> x = silence;
     for (NamLstmLayer &layer : *layers) {
       const std::vector<double> before = layer.c, shown = layer.h;
       layer.step(x);
@@ -88,6 +88,7 @@ std::vector<NamLstmLayer> lstm_layers(const JsonValue &config, NamWeights *weigh
 
 NamValue add_nam_lstm(NamGraph *graph, const std::string &name, const JsonValue &json, const NamValue &input) {
   const JsonValue config = json.at("config");
+  config.expect_members({"input_size", "hidden_size", "num_layers", "in_channels", "out_channels"});
   NamWeights weights(json.at("weights"));
   std::vector<NamLstmLayer> layers = lstm_layers(config, &weights);
   const auto channels = config.find("out_channels");
@@ -97,7 +98,7 @@ NamValue add_nam_lstm(NamGraph *graph, const std::string &name, const JsonValue 
   weights.finish();
   if (static_cast<int64_t>(layers[0].inputs) != input.channels())
     config.at("input_size").refuse("the network is given " + std::to_string(input.channels()) + " channels");
-  hear_silence(json, &layers);
+  hear_silence(json, input.steady, &layers);
   GraphBuilder &builder = graph->builder();
   const BuiltNode rows = builder.node("Transpose", {graph->plain(input).tensor}, name + "rows");
   BuiltNode(rows).with("perm", {0, 2, 1});

@@ -2,8 +2,10 @@
 #include "compiler/nam/nam_model.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
+#include "compiler/nam/nam_wavenet_config.h"
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {
@@ -55,17 +57,97 @@ void add_facts(const JsonValue &file, const JsonValue &network, GraphBuilder *gr
   }
 }
 
+void expect_mono(const JsonValue &config, const NamValue &input) {
+  for (const char *key : {"in_channels", "out_channels"}) {
+    if (const auto channels = config.find(key)) channels->integer(1, 1);
+  }
+  if (input.channels() != 1) config.refuse("one channel is expected");
+}
+
 NamValue add_linear(NamGraph *graph, const std::string &name, const JsonValue &json, const NamValue &input) {
   const JsonValue config = json.at("config");
+  config.expect_members({"receptive_field", "bias", "in_channels", "out_channels", "implementation"});
+  expect_mono(config, input);
   NamWeights weights(json.at("weights"));
   NamConv conv;
   conv.taps = config.at("receptive_field").integer(1, 1 << 20);
-  if (input.channels() != 1) config.refuse("one channel is expected");
   conv.weights = weights.take(conv.taps);
   std::reverse(conv.weights.begin(), conv.weights.end());
   if (config.at("bias").boolean()) conv.bias = weights.take(1);
   weights.finish();
+  if (conv.taps > 1)
+    graph->notes().insert(
+        "weights of Linear are read as the player reads them, the newest sample's first; its trainer wrote them the other way "
+        "round at least until 0.13");
   return graph->conv(name, input, conv, false);
+}
+
+// Batch normalization goes into the convolution before it.
+void normalize(NamWeights *weights, NamConv *conv) {
+  const std::vector<float> mean = weights->take(conv->out), variance = weights->take(conv->out), gamma = weights->take(conv->out),
+                           beta = weights->take(conv->out);
+  const double epsilon = static_cast<double>(weights->take(1)[0]);
+  const size_t row = conv->weights.size() / mean.size();
+  for (size_t o = 0; o < mean.size(); ++o) {
+    const double scale = static_cast<double>(gamma[o]) / std::sqrt(static_cast<double>(variance[o]) + epsilon);
+    for (size_t i = 0; i < row; ++i) {
+      float &w = conv->weights[o * row + i];
+      w = static_cast<float>(static_cast<double>(w) * scale);
+    }
+    conv->bias.push_back(static_cast<float>(static_cast<double>(beta[o]) - scale * static_cast<double>(mean[o])));
+  }
+}
+
+// Convolutions over two samples, each with its activation, and a sum of their channels.
+NamValue add_convnet(NamGraph *graph, const std::string &name, const JsonValue &json, const NamValue &input) {
+  const JsonValue config = json.at("config"), dilations = config.at("dilations");
+  config.expect_members({"channels", "dilations", "batchnorm", "activation", "in_channels", "out_channels"});
+  expect_mono(config, input);
+  NamWeights weights(json.at("weights"));
+  const int64_t channels = config.at("channels").integer(1, kNamMostChannels);
+  const bool normalized = config.at("batchnorm").boolean();
+  const NamActivation activation = nam_activation(config.at("activation"));
+  if (dilations.size() == 0) dilations.refuse("it is empty");
+  NamValue x = input;
+  for (size_t i = 0; i < dilations.size(); ++i) {
+    const std::string title = name + "block" + std::to_string(i);
+    NamConv conv{channels, x.channels(), 2, dilations[i].integer(1, kNamMostDilation), 1, {}, {}};
+    conv.weights = weights.take(conv.out * conv.in * conv.taps);
+    if (normalized) {
+      normalize(&weights, &conv);
+    } else {
+      conv.bias = weights.take(conv.out);
+    }
+    x = graph->activation(title + ".activation", graph->conv(title + ".conv", x, conv, false), activation);
+  }
+  NamConv head{1, channels, 1, 1, 1, weights.take(channels), weights.take(1)};
+  weights.finish();
+  return graph->conv(name + "head", x, head, false);
+}
+
+// Whole networks, one behind the other.
+NamValue add_sequential(NamGraph *graph, const std::string &name, const JsonValue &json, const NamValue &input) {
+  const JsonValue config = json.at("config"), models = config.at("models");
+  config.expect_members({"models", "weights_version"});
+  if (json.at("weights").size() != 0)
+    json.at("weights").refuse(
+        "none are expected: each network has its own; the first form of Sequential does not say whose is which");
+  if (models.size() == 0) models.refuse("it is empty");
+  NamValue x = input;
+  for (size_t i = 0; i < models.size(); ++i) {
+    check_version(models[i].at("version"));
+    expect_sample_rate(json, models[i]);
+    x = add_nam_network(graph, name + "model" + std::to_string(i) + ".", models[i], x);
+  }
+  return x;
+}
+
+// Of what a network is given.
+int64_t input_channels(const JsonValue &network) {
+  const JsonValue config = network.at("config");
+  if (network.at("architecture").text() == "Sequential") return input_channels(config.at("models")[0]);
+  const auto channels = config.find("in_channels");
+  return channels ? channels->integer(1, kNamMostChannels) : 1;
 }
 
 }  // namespace
@@ -93,12 +175,20 @@ double nam_sample_rate(const JsonValue &json) {
   return rate->number();
 }
 
+void expect_sample_rate(const JsonValue &whole, const JsonValue &part) {
+  const double own = nam_sample_rate(whole), its = nam_sample_rate(part);
+  if (own > 0 && its > 0 && own != its) part.at("sample_rate").refuse("it is not that of the network");
+}
+
 NamValue add_nam_network(NamGraph *graph, const std::string &name, const JsonValue &json, const NamValue &input) {
   const std::string architecture = json.at("architecture").text();
   if (architecture == "WaveNet") return add_nam_wavenet(graph, name, json, input);
   if (architecture == "LSTM") return add_nam_lstm(graph, name, json, input);
   if (architecture == "Linear") return add_linear(graph, name, json, input);
-  json.at("architecture").refuse(quote(architecture) + " is not supported; accepted: WaveNet, LSTM, Linear, SlimmableContainer");
+  if (architecture == "ConvNet") return add_convnet(graph, name, json, input);
+  if (architecture == "Sequential") return add_sequential(graph, name, json, input);
+  json.at("architecture")
+      .refuse(quote(architecture) + " is not supported; accepted: WaveNet, LSTM, ConvNet, Linear, Sequential, SlimmableContainer");
 }
 
 bool is_nam(const JsonValue &file) {
@@ -109,8 +199,7 @@ std::unique_ptr<OnnxModel> read_nam(const JsonValue &file, const ReadOptions &op
   check_version(file.at("version"));
   const JsonValue network = chosen(file, options);
   nam_sample_rate(network);
-  const auto in_channels = network.at("config").find("in_channels");
-  const int64_t channels = in_channels ? in_channels->integer(1, kNamMostChannels) : 1;
+  const int64_t channels = input_channels(network);
   GraphBuilder builder("nam");
   NamGraph graph(&builder);
   const std::string input = builder.input("input", {"batch", "steps", channels});
@@ -121,7 +210,9 @@ std::unique_ptr<OnnxModel> read_nam(const JsonValue &file, const ReadOptions &op
   const NamValue y = add_nam_network(&graph, "", network, x);
   builder.output(builder.node("Transpose", {y.tensor}, "output").with("perm", {0, 2, 1}));
   add_facts(file, network, &builder);
-  return builder.take();
+  std::unique_ptr<OnnxModel> model = builder.take();
+  model->notes.assign(graph.notes().begin(), graph.notes().end());
+  return model;
 }
 
 }  // namespace rnnp::compiler

@@ -1,4 +1,4 @@
-// nam_model.h -- Neural Amp Modeler's files (.nam, JSON): LSTM, WaveNet, Linear, and containers of several networks.
+// nam_model.h -- Neural Amp Modeler's files (.nam, JSON): LSTM, WaveNet, ConvNet, Linear, and several networks in one file.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_NAM_NAM_MODEL_H_
 #define RNNPACK_COMPILER_NAM_NAM_MODEL_H_
@@ -30,7 +30,7 @@ class NamWeights {
   size_t next_ = 0;
 };
 
-constexpr int64_t kNamMostChannels = 4096;
+constexpr int64_t kNamMostChannels = 4096, kNamMostDilation = 1 << 20;
 
 // A network's layers on a value; `json` has architecture, config and weights. Results are plain.
 NamValue add_nam_network(NamGraph *graph, const std::string &name, const JsonValue &json, const NamValue &input);
@@ -39,6 +39,8 @@ NamValue add_nam_lstm(NamGraph *graph, const std::string &name, const JsonValue 
 
 // Samples a second; 0 where the file has none.
 double nam_sample_rate(const JsonValue &json);
+// Throws ModelError where a network and its part name different ones.
+void expect_sample_rate(const JsonValue &whole, const JsonValue &part);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_NAM_NAM_MODEL_H_

@@ -85,7 +85,7 @@ class NamArray {
     const int64_t wide = kind.gating == NamGating::kNone ? has_.bottleneck : 2 * has_.bottleneck;
     const NamConv main = conv(wide, has_.channels, kind.taps, kind.dilation, has_.input_groups, true);
     const NamConv mixin = conv(wide, has_.condition, 1, 1, has_.mixin_groups, false);
-    const NamConv next = has_.next.active ? conv(has_.channels, has_.bottleneck, 1, 1, has_.next.groups, true) : NamConv();
+    const NamConv next = conv(has_.channels, has_.bottleneck, 1, 1, has_.next_groups, true);
     const NamConv to_head = has_.head.active ? conv(has_.head.out, has_.bottleneck, 1, 1, has_.head.groups, true) : NamConv();
     const Film conv_pre = film(has_.conv_pre, has_.channels), conv_post = film(has_.conv_post, wide),
                mixin_pre = film(has_.mixin_pre, has_.condition), mixin_post = film(has_.mixin_post, wide),
@@ -100,7 +100,6 @@ class NamArray {
     NamValue skip = z;
     if (has_.head.active) skip = modulated("head_post", graph_->conv(title_ + "to_head", z, to_head, false), condition, head_post);
     *head = *head ? graph_->add(title_ + "skips", **head, skip) : skip;
-    if (!has_.next.active) return x;
     const NamValue residual = graph_->conv(title_ + "next", z, next, !has_.next_post.active);
     return graph_->add(title_ + "residual", x, modulated("next_post", residual, condition, next_post));
   }
@@ -144,12 +143,12 @@ float head_scale_of(const JsonValue &json) {
 
 NamValue add_nam_wavenet(NamGraph *graph, const std::string &name, const JsonValue &json, const NamValue &input) {
   const JsonValue config = json.at("config"), list = config.at("layers");
+  config.expect_members({"layers", "head", "head_scale", "condition_dsp", "in_channels"});
   NamWeights weights(json.at("weights"));
   if (list.size() == 0) list.refuse("it is empty");
   NamValue condition = input;
   if (const auto dsp = config.find("condition_dsp")) {
-    const double own = nam_sample_rate(json), its = nam_sample_rate(*dsp);
-    if (own > 0 && its > 0 && own != its) dsp->at("sample_rate").refuse("it is not that of the network");
+    expect_sample_rate(json, *dsp);
     condition = graph->plain(add_nam_network(graph, name + "condition.", *dsp, input));
   }
   const double scale = static_cast<double>(head_scale_of(json));

@@ -1,54 +1,17 @@
 // nam_wavenet_config.cpp -- Contract: nam_wavenet_config.h. SPDX-License-Identifier: Apache-2.0
 #include "compiler/nam/nam_wavenet_config.h"
 
-#include <set>
-
 #include "compiler/nam/nam_model.h"
 #include "compiler/onnx/problem.h"
 
 namespace rnnp::compiler {
 namespace {
 
-constexpr int64_t kMostTaps = 1 << 16, kMostDilation = 1 << 20;
+constexpr int64_t kMostTaps = 1 << 16;
 
 int64_t size_or(const JsonValue &json, const char *key, int64_t otherwise) {
   const auto found = json.find(key);
   return found ? found->integer(1, kNamMostChannels) : otherwise;
-}
-
-void check_members(const JsonValue &json) {
-  static const std::set<std::string> kKnown = {"input_size",
-                                               "condition_size",
-                                               "head_size",
-                                               "head_bias",
-                                               "head",
-                                               "channels",
-                                               "bottleneck",
-                                               "kernel_size",
-                                               "kernel_sizes",
-                                               "dilations",
-                                               "activation",
-                                               "gated",
-                                               "gating_mode",
-                                               "secondary_activation",
-                                               "groups_input",
-                                               "groups_input_mixin",
-                                               "layer1x1",
-                                               "head1x1",
-                                               "conv_pre_film",
-                                               "conv_post_film",
-                                               "input_mixin_pre_film",
-                                               "input_mixin_post_film",
-                                               "activation_pre_film",
-                                               "activation_post_film",
-                                               "layer1x1_post_film",
-                                               "head1x1_post_film",
-                                               "slimmable"};
-  for (const auto &member : json.json().items()) {
-    const bool off = member.value().is_null() || (member.value().is_boolean() && !member.value().get<bool>());
-    if (!off && kKnown.count(member.key()) == 0)
-      json.refuse("its member " + quote(member.key()) + " is not known: the file is newer");
-  }
 }
 
 NamFilm film_of(const JsonValue &json, const char *key) {
@@ -61,8 +24,8 @@ NamFilm film_of(const JsonValue &json, const char *key) {
   return film;
 }
 
-NamOneByOne one_by_one(const JsonValue &json, const char *key, bool active, int64_t out) {
-  NamOneByOne conv{active, out, 1};
+NamOneByOne one_by_one(const JsonValue &json, const char *key, int64_t out) {
+  NamOneByOne conv{false, out, 1};
   const auto found = json.find(key);
   if (!found) return conv;
   conv.active = found->at("active").boolean();
@@ -95,7 +58,7 @@ NamLayerKind layer_of(const JsonValue &json, size_t i, size_t count) {
   const auto sizes = json.find("kernel_sizes");
   if (sizes && json.find("kernel_size")) sizes->refuse("there is a 'kernel_size' too");
   layer.taps = sizes ? of_layer(*sizes, i, count).integer(1, kMostTaps) : json.at("kernel_size").integer(1, kMostTaps);
-  layer.dilation = json.at("dilations")[i].integer(1, kMostDilation);
+  layer.dilation = json.at("dilations")[i].integer(1, kNamMostDilation);
   layer.activation = nam_activation(of_layer(json.at("activation"), i, count));
   layer.gating = gating_of(json, i, count);
   layer.secondary.type = "Sigmoid";
@@ -111,25 +74,63 @@ NamActivation nam_activation(const JsonValue &json) {
   NamActivation out;
   out.type = json.is_text() ? json.text() : json.at("type").text();
   if (out.type == "LeakyHardTanh") out.type = "LeakyHardtanh";
+  if (!json.is_object()) return out;
   const auto number = [&](const char *key, double *to) {
     if (const auto found = json.find(key)) *to = found->number();
   };
-  if (json.is_object()) {
+  if (out.type == "LeakyReLU") {
+    json.expect_members({"type", "negative_slope"});
     number("negative_slope", &out.slope);
+  } else if (out.type == "PReLU") {
+    json.expect_members({"type", "negative_slope", "negative_slopes"});
+    if (const auto slope = json.find("negative_slope")) out.slopes = {slope->number()};
+    if (const auto slopes = json.find("negative_slopes")) {
+      const std::vector<float> values = slopes->numbers();
+      out.slopes.assign(values.begin(), values.end());
+    }
+  } else if (out.type == "Hardtanh" || out.type == "LeakyHardtanh") {
+    json.expect_members({"type", "min_val", "max_val", "min_slope", "max_slope"});
     number("min_val", &out.least);
     number("max_val", &out.most);
     number("min_slope", &out.slope_below);
     number("max_slope", &out.slope_above);
     if (!(out.least <= out.most)) json.refuse("its min_val is above its max_val");
-    if (const auto slopes = json.find("negative_slopes")) {
-      for (const float slope : slopes->numbers()) out.slopes.push_back(static_cast<double>(slope));
-    }
+    if (out.type == "Hardtanh" && (out.least != -1 || out.most != 1))
+      json.refuse("the player limits Hardtanh to -1 and 1 whatever the file says: retrain with LeakyHardtanh");
+  } else {
+    json.expect_members({"type"});
   }
   return out;
 }
 
 NamLayerArray nam_layer_array(const JsonValue &json) {
-  check_members(json);
+  json.expect_members({"input_size",
+                       "condition_size",
+                       "head_size",
+                       "head_bias",
+                       "head",
+                       "channels",
+                       "bottleneck",
+                       "kernel_size",
+                       "kernel_sizes",
+                       "dilations",
+                       "activation",
+                       "gated",
+                       "gating_mode",
+                       "secondary_activation",
+                       "groups_input",
+                       "groups_input_mixin",
+                       "layer1x1",
+                       "head1x1",
+                       "conv_pre_film",
+                       "conv_post_film",
+                       "input_mixin_pre_film",
+                       "input_mixin_post_film",
+                       "activation_pre_film",
+                       "activation_post_film",
+                       "layer1x1_post_film",
+                       "head1x1_post_film",
+                       "slimmable"});
   NamLayerArray array;
   const auto size = [&](const char *key) { return json.at(key).integer(1, kNamMostChannels); };
   array.inputs = size("input_size");
@@ -146,9 +147,12 @@ NamLayerArray nam_layer_array(const JsonValue &json) {
     array.head_out = size("head_size");
     array.head_bias = json.at("head_bias").boolean();
   }
-  array.next = one_by_one(json, "layer1x1", true, array.channels);
-  array.next.out = array.channels;
-  array.head = one_by_one(json, "head1x1", false, array.channels);
+  if (const auto next = json.find("layer1x1")) {
+    if (!next->at("active").boolean())
+      next->refuse("without it the player gives a layer's input to the next one, the trainer adds the layer's result");
+    array.next_groups = size_or(*next, "groups", 1);
+  }
+  array.head = one_by_one(json, "head1x1", array.channels);
   array.conv_pre = film_of(json, "conv_pre_film");
   array.conv_post = film_of(json, "conv_post_film");
   array.mixin_pre = film_of(json, "input_mixin_pre_film");

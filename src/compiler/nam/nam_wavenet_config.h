@@ -30,10 +30,10 @@ struct NamLayerKind {
 };
 
 struct NamLayerArray {
-  int64_t inputs = 1, condition = 1, channels = 1, bottleneck = 1, input_groups = 1, mixin_groups = 1;
+  int64_t inputs = 1, condition = 1, channels = 1, bottleneck = 1, input_groups = 1, mixin_groups = 1, next_groups = 1;
   int64_t head_out = 1, head_taps = 1;
   bool head_bias = false;
-  NamOneByOne next, head;  // next: to the next layer
+  NamOneByOne head;  // next_groups: of the convolution to the next layer
   NamFilm conv_pre, conv_post, mixin_pre, mixin_post, activation_pre, activation_post, next_post, head_post;
   std::vector<NamLayerKind> layers;
   int64_t head_channels() const { return head.active ? head.out : bottleneck; }

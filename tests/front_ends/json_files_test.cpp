@@ -170,6 +170,16 @@ TEST(JsonFiles, GuitarmlAddsItsInput) {
   for (size_t i = 0; i < x.size(); ++i) expected[i] += double(x[i]);
   EXPECT_LT(largest_difference(outputs_of(file("LSTM", 1), x), expected), 1e-6);
   EXPECT_NE(refusal_of_file(file("GRU", 1)).find("its input weights has shape [12, 1]; expected: [9, 1]"), std::string::npos);
+  const auto changed = [&](const std::string &from, const std::string &to) {
+    std::string text = file("LSTM", 1);
+    return refusal_of_file(text.replace(text.find(from), from.size(), to));
+  };
+  EXPECT_NE(changed("SimpleRNN", "ConvSimpleRNN").find("model_data.model: networks of the kind 'ConvSimpleRNN'"),
+            std::string::npos);
+  EXPECT_NE(changed("\"lin.weight\"", "\"conv.weight\": [[[1]]], \"lin.weight\"").find("state_dict: its layer 'conv' is not known"),
+            std::string::npos);
+  EXPECT_NE(changed("\"skip\": 1", "\"skip\": 2").find("model_data.skip: it is 2; accepted: integers from 0 to 1"),
+            std::string::npos);
   EXPECT_NE(refusal_of_file(file("Mamba", 1)).find("model_data.unit_type: the unit type 'Mamba' is not supported"),
             std::string::npos);
 }

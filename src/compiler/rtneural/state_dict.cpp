@@ -152,6 +152,13 @@ bool is_guitarml(const JsonValue &file) {
 std::unique_ptr<OnnxModel> read_guitarml(const JsonValue &file, const ReadOptions &) {
   const JsonValue data = file.at("model_data");
   const StateDict dict(file.at("state_dict"));
+  const auto model = data.find("model");
+  if (model && model->text() != "SimpleRNN")
+    model->refuse("networks of the kind " + quote(model->text()) + " are not supported; accepted: SimpleRNN");
+  for (const std::string &module : dict.modules()) {
+    if (module != "rec" && module != "lin")
+      file.at("state_dict").refuse("its layer " + quote(module) + " is not known; accepted: rec, lin");
+  }
   const int64_t inputs = data.at("input_size").integer(1, kMostHidden), outputs = data.at("output_size").integer(1, kMostHidden);
   GraphBuilder graph("guitarml");
   const std::string input = graph.input("input", {"batch", "steps", inputs});
@@ -164,8 +171,8 @@ std::unique_ptr<OnnxModel> read_guitarml(const JsonValue &file, const ReadOption
   dict.add_plain("lin", &layers);
   if (layers.features() != outputs) data.at("output_size").refuse("the weights make " + std::to_string(layers.features()));
   const auto skip = data.find("skip");
-  if (skip && skip->integer(0, kMostHidden) != 0) {
-    if (inputs < outputs) skip->refuse("the input has fewer features than the output");
+  if (skip && skip->integer(0, inputs) != 0) {
+    if (skip->integer(0, inputs) != outputs) skip->refuse("the output has " + std::to_string(outputs) + " features");
     add_input(input, inputs, &layers);
   }
   graph.output(graph.node("Identity", {layers.value()}, "output"));

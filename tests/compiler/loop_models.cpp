@@ -217,6 +217,46 @@ OnnxBuilder with_scan(const onnx::GraphProto &body) {
   return b;
 }
 
+OnnxBuilder with_carried(OnnxBuilder body) {
+  constexpr int64_t kSteps = 7, kRows = 3;
+  const auto real = static_cast<int64_t>(onnx::TensorProto::FLOAT);
+  OnnxBuilder b;
+  b.input("X", {kSteps, kRows, kIn}).output("Y").output("H");
+  b.constant_ints("trips", {}, {kSteps}).constant_ints("true", {}, {1}, onnx::TensorProto::BOOL);
+  b.constant("start", {kRows, kHidden}, std::vector<float>(kRows * kHidden, 0.0f));
+  onnx::GraphProto *g = body.proto.mutable_graph();
+  add_dims(g->add_input(), "i", onnx::TensorProto::INT64, {});
+  add_dims(g->add_input(), "go", onnx::TensorProto::BOOL, {});
+  std::vector<std::string> in = {"trips", "true"}, out, made = {"go"};
+  const auto carry = [&](const std::string &name, const std::string &from, int rank, const std::string &next) {
+    add_dims(g->add_input(), name, onnx::TensorProto::FLOAT, std::vector<int64_t>(static_cast<size_t>(rank), -1));
+    in.push_back(from);
+    out.push_back(name == "h" ? "H" : "unused " + name);
+    made.push_back(next);
+  };
+  for (const onnx::TensorProto &constant : g->initializer()) {
+    onnx::TensorProto *outside = b.proto.mutable_graph()->add_initializer();
+    *outside = constant;
+    outside->set_name("outer " + constant.name());
+    body.node("Identity", {constant.name()}, {"next " + constant.name()});
+    carry(constant.name(), outside->name(), constant.dims_size(), "next " + constant.name());
+  }
+  g->clear_initializer();
+  carry("h", "start", 2, "h cast");
+  carry("all", "X", 3, "all");
+  body.node("Cast", {"h_next"}, {"h cast"}).with("to", real);
+  body.node("Cast", {"h cast"}, {"y"}).with("to", real);
+  made.push_back("y");
+  out.push_back("Y");
+  for (const std::string &name : made) g->add_output()->set_name(name);
+  OnnxBuilder ordered;
+  ordered.node("Gather", {"all", "i"}, {"x"});
+  for (const onnx::NodeProto &node : g->node()) *ordered.proto.mutable_graph()->add_node() = node;
+  *g->mutable_node() = ordered.proto.graph().node();
+  b.node("Loop", in, out, "the_loop").with("body", *g);
+  return b;
+}
+
 size_t count(const OnnxBuilder &b, OpKind op) {
   const compiler::Graph graph = compiler::compile_graph(*compiler::check_model(b.proto), {});
   return static_cast<size_t>(

@@ -35,6 +35,10 @@ onnx::GraphProto scan_graph(OnnxBuilder body);
 // 'the_scan', over the steps of X of three rows, from zeros.
 OnnxBuilder with_scan(const onnx::GraphProto &body);
 
+// 'the_loop' over the seven steps of X of three rows as jax2onnx writes it: weights and the sequence are carried, the body leaves
+// the sizes of its operands open and casts floats to float.
+OnnxBuilder with_carried(OnnxBuilder body);
+
 // How many nodes of the operator it compiles to.
 size_t count(const OnnxBuilder &b, OpKind op);
 // The node that makes the value; nullptr: none.

@@ -116,6 +116,104 @@ TEST(Loops, OneWithoutAConditionRunsAllItsTrips) {
   check_against_f64(b.proto);
 }
 
+TEST(Loops, WeightsThatAreCarriedAreTheLayers) {
+  OnnxBuilder gates, rnn, gru, decay;
+  body_by_gates(&gates, "after");
+  gru_body(&gru, true, false);
+  decay_body(&decay);
+  rnn.random("W", {kIn, kHidden}).random("R", {kHidden, kHidden}).constant("none", {}, {0.0f});
+  rnn.node("Gemm", {"x", "W", "none"}, {"xw"}).with("beta", 0.0);
+  rnn.node("Gemm", {"h", "R", "none"}, {"hr"}).with("beta", 0.0);
+  rnn.node("Add", {"xw", "hr"}, {"sum"});
+  rnn.node("Tanh", {"sum"}, {"h_next"});
+  for (const OnnxBuilder *body : {&gates, &rnn, &gru, &decay}) {
+    const OnnxBuilder b = with_carried(*body);
+    EXPECT_EQ(count(b, OpKind::kRecurrent), body == &decay ? 0u : 1u);
+    EXPECT_EQ(count(b, OpKind::kStateRead), body == &decay ? 1u : 0u);
+    check_against_f64(b.proto);
+  }
+}
+
+// A loop that reads no sequence and computes with the number of the step: three trips, or as many as a condition lets pass, which
+// compares `counter` with 4.
+OnnxBuilder loop_of_numbers(const std::string &counter) {
+  const bool by_condition = !counter.empty();
+  OnnxBuilder body;
+  onnx::GraphProto *g = body.proto.mutable_graph();
+  for (const char *name : {"i", "go", "k", "v"}) {
+    auto *info = g->add_input();
+    info->set_name(name);
+    info->mutable_type()->mutable_tensor_type()->set_elem_type(name[0] == 'v'   ? onnx::TensorProto::FLOAT
+                                                               : name[0] == 'g' ? onnx::TensorProto::BOOL
+                                                                                : onnx::TensorProto::INT64);
+  }
+  body.constant_ints("one", {}, {1}).constant_ints("four", {}, {4}).constant("third", {}, {0.3f});
+  body.node("Add", {"k", "one"}, {"k_next"});
+  body.node("Less", {by_condition ? counter : "k", "four"}, {"below"});
+  body.node("Cast", {"k"}, {"number"}).with("to", static_cast<int64_t>(onnx::TensorProto::FLOAT));
+  body.node("Mul", {"v", "number"}, {"times"});
+  body.node("Add", {"times", "third"}, {"sum"});
+  body.node("Tanh", {"sum"}, {"v_next"});
+  for (const char *name : {by_condition ? "below" : "go", "k_next", "v_next", "times"}) g->add_output()->set_name(name);
+  OnnxBuilder b;
+  b.input("X", {"N", "T", kIn}).output("V").output("Counted");
+  b.constant_ints("count", {}, {by_condition ? INT64_MAX : 3}).constant_ints("zero", {}, {0}).constant_ints("nine", {}, {9});
+  b.node("Less", {"zero", "nine"}, {"begins"});
+  b.node("Loop", {"count", "begins", "zero", "X"}, {"K", "V", "Each"}, "the_loop").with("body", *g);
+  b.node("Cast", {"K"}, {"trips"}).with("to", static_cast<int64_t>(onnx::TensorProto::FLOAT));
+  b.node("Mul", {"V", "trips"}, {"Counted"});
+  return b;
+}
+
+TEST(Loops, OneThatReadsNoSequenceIsWrittenOut) {
+  const std::pair<const char *, size_t> kinds[] = {{"", 3}, {"k_next", 4}, {"k", 5}};
+  for (const auto &[counter, trips] : kinds) {
+    OnnxBuilder b = loop_of_numbers(counter);
+    EXPECT_EQ(count(b, OpKind::kStateRead), 0u);
+    EXPECT_EQ(count(b, OpKind::kUnary), trips);
+    check_against_f64(b.proto);
+    b.constant_ints("minus", {}, {-1});
+    node_named(b.proto.mutable_graph(), "begins")->set_input(1, "minus");
+    EXPECT_NE(refusal_of(b.proto).find("'the_loop' (Loop): it is a loop"), std::string::npos) << refusal_of(b.proto);
+  }
+}
+
+// Layers one behind the other, their weights side by side.
+TEST(Loops, OneOverConstantsIsWrittenOut) {
+  OnnxBuilder body;
+  body.node("MatMul", {"h", "x"}, {"sum"});
+  body.node("Tanh", {"sum"}, {"h_next"});
+  onnx::GraphProto g = scan_graph(body);
+  g.mutable_input(1)->mutable_type()->mutable_tensor_type()->clear_shape();
+  g.mutable_input(0)->mutable_type()->mutable_tensor_type()->clear_shape();
+  OnnxBuilder b;
+  b.input("X", {"N", "T", kIn}).output("H").random("stack", {4, kIn, kIn});
+  b.node("Scan", {"X", "stack"}, {"H", "Y"}, "the_scan").with("num_scan_inputs", 1).with("body", g);
+  EXPECT_EQ(count(b, OpKind::kDense), 4u);
+  check_against_f64(b.proto);
+}
+
+// The steps of a sequence beside constants with a number for each: they are alike no more.
+TEST(Loops, OneThatReadsConstantsBesideASequenceIsWrittenOut) {
+  OnnxBuilder body;
+  decay_body(&body);
+  OnnxBuilder more;
+  more.node("Gather", {"factors", "i"}, {"factor"});
+  more.node("Mul", {"h_next", "factor"}, {"h_scaled"});
+  OnnxBuilder b = with_carried(body);
+  b.random("factors", {7});
+  for (onnx::NodeProto &node : *b.proto.mutable_graph()->mutable_node()) {
+    onnx::GraphProto *g = node.mutable_attribute(0)->mutable_g();
+    node_named(g, "h cast")->set_input(0, "h_scaled");
+    std::vector<onnx::NodeProto> behind(g->node().end() - 2, g->node().end());
+    g->mutable_node()->DeleteSubrange(g->node_size() - 2, 2);
+    for (const onnx::NodeProto &each : more.proto.graph().node()) *g->add_node() = each;
+    for (const onnx::NodeProto &each : behind) *g->add_node() = each;
+  }
+  EXPECT_EQ(count(b, OpKind::kStateRead), 0u);
+  check_against_f64(b.proto);
+}
+
 // A layer with another matrix in the place of the candidate's is none.
 TEST(Loops, WhatOnlyLooksLikeACellIsNone) {
   OnnxBuilder body;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/eval/eval.h"
 #include "compiler/onnx/attributes.h"
 #include "compiler/rewrites/step_layers.h"
 
@@ -82,21 +83,24 @@ class LoopReader {
     if (carried < 1 || body.input_size() != carried + 2 || body.output_size() != node.output_size() + 1 ||
         node.output_size() < carried)
       return false;
-    std::set<std::string> counters = {body.input(0).name()}, counted;
+    std::set<std::string> &counters = form->counters, counted;
+    counters = {body.input(0).name()};
     for (int i = 0; i < carried; ++i) {
-      const std::string before = body.input(i + 2).name(), after = source(body, body.output(i + 1).name());
-      if (after == before) {
+      const std::string before = body.input(i + 2).name(), after = source(body, body.output(i + 1).name(), true);
+      if (source(body, body.output(i + 1).name()) == before) {
         form->outer_name[before] = node.input(i + 2);
-      } else if (is_counter(body, before, after, node.input(i + 2))) {
+      } else if (body.input(i + 2).type().elem_type != kOnnxFloat && is_counter(body, before, after, node.input(i + 2))) {
         counters.insert(before);
         counted.insert(after);
+        form->counts.push_back(node.output(i));
       } else {
         form->states.push_back({before, body.output(i + 1).name(), node.input(i + 2), node.output(i), &body.input(i + 2)});
       }
     }
     for (int i = carried; i < node.output_size(); ++i) form->makes.push_back({body.output(i + 1).name(), node.output(i)});
     take_reads(counters, form);
-    return !form->reads.empty() && !computes_with(counters, *form) && take_trips(node, counters, counted, form);
+    form->numbered = computes_with(counters, *form);
+    return take_trips(node, counters, counted, form);
   }
 
   // Whether anything but the reads and the condition needs the number of the step.
@@ -114,7 +118,7 @@ class LoopReader {
   // How often the body runs: M times, unless the condition ends the loop. A condition that only counts is a number of trips, too.
   bool take_trips(const OnnxNode &node, const std::set<std::string> &counters, const std::set<std::string> &counted,
                   LoopForm *form) const {
-    if (!node.input(0).empty()) form->trips.push_back(node.input(0));
+    if (!node.input(0).empty()) form->trips.push_back({node.input(0), LoopForm::Trips::kMost});
     bool ends = !form->trips.empty();
     return begins(node.input(1), form) && goes_on(form->body->output(0).name(), counters, counted, form, &ends) && ends;
   }
@@ -129,7 +133,7 @@ class LoopReader {
     if (node->op_type() != "Less" || !is_number(*form->body, node->input(0), 0)) return false;
     name = node->input(1);
     while ((node = outer_maker(name)) != nullptr && node->op_type() == "Cast") name = node->input(0);
-    form->trips.push_back(name);
+    form->trips.push_back({name, LoopForm::Trips::kBegin});
     return true;
   }
 
@@ -149,7 +153,7 @@ class LoopReader {
     const std::string count = source(body, node->input(0), true), trips = source(body, node->input(1), true);
     if (counters.count(count) + counted.count(count) == 0) return false;
     if (form->outer_name.count(trips) == 0 && (maker(body, trips) != nullptr || is_input(body, trips))) return false;
-    form->trips.push_back(trips);
+    form->trips.push_back({trips, counted.count(count) != 0 ? LoopForm::Trips::kMost : LoopForm::Trips::kOneMore});
     *ends = *ends || counted.count(count) != 0;
     return true;
   }
@@ -215,9 +219,27 @@ class LoopReader {
 
 }  // namespace
 
-std::optional<LoopForm> read_loop_form(const OnnxModel &model, const OnnxNode &node) {
+std::set<std::string> computed_constants(const OnnxModel &model) {
+  std::set<std::string> known;
+  const auto is_known = [&](const std::string &name) {
+    return name.empty() || model.constants.count(name) != 0 || known.count(name) != 0;
+  };
+  for (const OnnxNode *node : model.nodes) {
+    const bool computed = node->op_type() == "Constant" || find_eval(node->op_type()) != nullptr;
+    if (computed && std::all_of(node->input().begin(), node->input().end(), is_known))
+      known.insert(node->output().begin(), node->output().end());
+  }
+  for (const auto &constant : model.constants) known.insert(constant.first);
+  return known;
+}
+
+std::optional<LoopForm> read_loop_form(const OnnxModel &model, const OnnxNode &node, const std::set<std::string> &constants) {
   LoopForm form;
   if ((node.op_type() != "Loop" && node.op_type() != "Scan") || !LoopReader(model).read(node, &form)) return std::nullopt;
+  for (LoopForm::Steps &read : form.reads) {
+    read.is_constant = constants.count(read.all) != 0;
+    form.numbered = form.numbered || read.is_constant;
+  }
   return form;
 }
 

@@ -12,6 +12,7 @@
 #include "compiler/rewrites/loop_form.h"
 #include "compiler/rewrites/start_shape.h"
 #include "compiler/rewrites/step_layers.h"
+#include "compiler/rewrites/step_sums.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -24,9 +25,10 @@ class Expander {
     bool any = false;
     Problems problems;
     std::map<const OnnxNode *, Plan> plans;
+    const std::set<std::string> constants = computed_constants(model_);
     for (const OnnxNode *node : model_.nodes) {
       const auto refusal = refusal_of([&] {
-        if (std::optional<LoopForm> form = read_loop_form(model_, *node)) plans.emplace(node, plan_of(std::move(*form)));
+        if (std::optional<LoopForm> form = read_loop_form(model_, *node, constants)) plans.emplace(node, plan_of(std::move(*form)));
       });
       if (refusal) problems.add(node_title(*node), node->op_type(), *refusal);
     }
@@ -53,23 +55,51 @@ class Expander {
   Plan plan_of(LoopForm form) const {
     std::vector<std::string> made;
     for (const LoopForm::Steps &each : form.makes) made.push_back(each.each);
-    std::vector<StepLayer> layers = layers_of_step(step_of(form), made);
+    std::vector<StepLayer> layers;
+    if (over_steps(form) && !form.numbered) layers = layers_of_step(step_of(form), made);
     return {std::move(form), std::move(layers)};
   }
 
   bool write_loop(const OnnxNode &node, const Plan &plan) {
     const LoopForm &form = plan.form;
-    const int64_t fixed = keeps_none_ ? fixed_steps(form) : 0;
+    const bool alike = over_steps(form) && !form.numbered;
+    const int64_t fixed = keeps_none_ || !alike ? fixed_steps(form) : 0;
     if (!plan.layers.empty()) {
       write_layers(node, form, plan.layers);
     } else if (fixed > 0 && !form.reverse) {
       write_out(node, form, fixed);
-    } else if (form.reverse || !all_shapes_known(form)) {
+    } else if (!alike || form.reverse || !all_shapes_known(form)) {
       return false;
     } else {
       write_steps(node, form);
     }
+    write_counts(node, form);
     return true;
+  }
+
+  // Whether it reads sequences: constants with an element for each step are none.
+  static bool over_steps(const LoopForm &form) {
+    return std::any_of(form.reads.begin(), form.reads.end(), [](const auto &read) { return !read.is_constant; });
+  }
+
+  void write_counts(const OnnxNode &node, const LoopForm &form) {
+    for (const std::string &count : form.counts) {
+      if (const int64_t fixed = fixed_steps(form); fixed > 0)
+        rewrite_.set_constant(count, scalar(fixed));
+      else
+        rewrite_.add("Identity", node_title(node), {outer(form, form.trips[0].name)}, {count});
+    }
+  }
+
+  static std::string outer(const LoopForm &form, const std::string &name) {
+    const auto found = form.outer_name.find(name);
+    return found == form.outer_name.end() ? name : found->second;
+  }
+
+  static Tensor scalar(int64_t value) {
+    Tensor t(Elem::kInt, {});
+    t.data[0] = static_cast<double>(value);
+    return t;
   }
 
   // Whether the states of loops that are no layer cannot be kept from call to call: one reads its sequences from the last step to
@@ -77,7 +107,7 @@ class Expander {
   bool keep_none(const std::map<const OnnxNode *, Plan> &plans) const {
     const auto is_loop = [&](const OnnxNode *node) {
       const auto plan = plans.find(node);
-      return plan != plans.end() && plan->second.layers.empty();
+      return plan != plans.end() && plan->second.layers.empty() && over_steps(plan->second.form);
     };
     const auto op_of = [](const OnnxNode *node) { return node == nullptr ? std::string() : node->op_type(); };
     const auto is_turned = [&](const LoopForm::Steps &read) { return op_of(origin(read.all)) == "Slice"; };
@@ -86,7 +116,8 @@ class Expander {
         const OnnxNode *from = origin(state.start);
         if (is_loop(from) || (is_loop(node) && (plans.count(from) != 0 || is_layer(op_of(from))))) return true;
       }
-      if (is_loop(node) && (plan.form.reverse || std::any_of(plan.form.reads.begin(), plan.form.reads.end(), is_turned)))
+      if (is_loop(node) &&
+          (plan.form.reverse || plan.form.numbered || std::any_of(plan.form.reads.begin(), plan.form.reads.end(), is_turned)))
         return true;
     }
     return std::any_of(model_.nodes.begin(), model_.nodes.end(), [&](const OnnxNode *node) {
@@ -122,15 +153,37 @@ class Expander {
     return nullptr;
   }
 
+  static constexpr int64_t kMostSteps = 1024;
+
   // As the file says; 0: it leaves them open, or they are too many to be written out.
   int64_t fixed_steps(const LoopForm &form) const {
-    constexpr int64_t kMostSteps = 1024, kMostCopies = 1 << 17;
-    for (const std::string &trips : form.trips) {
-      const auto number = constant_ints(model_, trips, nullptr);
-      if (!number || number->size() != 1 || (*number)[0] < 1 || (*number)[0] > kMostSteps) continue;
-      return (*number)[0] * static_cast<int64_t>(form.nodes.size()) <= kMostCopies ? (*number)[0] : 0;
+    constexpr int64_t kMostCopies = 1 << 17;
+    const bool alike = over_steps(form);  // all of them, as the sequence is asked
+    int64_t steps = kMostSteps + 1;
+    for (const LoopForm::Trips &trips : form.trips) {
+      const std::optional<int64_t> number = number_of(form, trips.name);
+      if (!number && !alike) return 0;
+      if (!number || (trips.of == LoopForm::Trips::kBegin && *number > 0 && !alike)) continue;
+      steps = std::min(steps, *number + (trips.of == LoopForm::Trips::kOneMore && !alike ? 1 : 0));
     }
-    return 0;
+    for (const LoopForm::Steps &read : form.reads) {  // a Scan names no number
+      const auto constant = model_.constants.find(read.all);
+      if (form.trips.empty() && constant != model_.constants.end() && constant->second->rank() > 0)
+        steps = constant->second->shape[0];
+    }
+    return steps <= kMostSteps && steps * static_cast<int64_t>(form.nodes.size()) <= kMostCopies ? steps : 0;
+  }
+
+  // From 0 to one more than may be written out.
+  std::optional<int64_t> number_of(const LoopForm &form, const std::string &name) const {
+    const Tensor *found = nullptr;
+    for (const OnnxTensor &constant : form.body->initializer()) {
+      if (constant.name() == name) found = constant.tensor().get();
+    }
+    const auto outside = model_.constants.find(outer(form, name));
+    if (found == nullptr && outside != model_.constants.end()) found = outside->second.get();
+    if (found == nullptr || found->size() != 1) return std::nullopt;
+    return static_cast<int64_t>(std::clamp(found->data[0], 0.0, static_cast<double>(kMostSteps + 1)));
   }
 
   // All that a step reads which does not change: the body's own constants and the graph's.
@@ -167,12 +220,17 @@ class Expander {
         const std::string &name = own(constant.name());
         if (step <= 0) out_->rewrite_.set_constant(name, *constant.tensor());
       }
-      if (step >= 0) at_ += std::to_string(step) + "/";
+      if (step >= 0) {
+        at_ += std::to_string(step) + "/";
+        out_->rewrite_.set_constant(index(), scalar(step));
+        for (const std::string &counter : form.counters) names_[counter] = index();
+      }
       for (const LoopForm::Steps &read : form.reads) {
         own(read.each);
         step_of(read.each, read.all);
-        if (step > 0) continue;
-        for (const std::string &trips : form.trips) out_->rewrite_.add(kTripsOf, node_title(node), {of(trips), read.all}, {});
+        if (step > 0 || read.is_constant) continue;
+        for (const LoopForm::Trips &trips : form.trips)
+          out_->rewrite_.add(kTripsOf, node_title(node), {of(trips.name), read.all}, {});
       }
       for (const LoopForm::State &state : form.states) own(state.before);
       for (const OnnxNode *inner : form.nodes) {
@@ -205,6 +263,7 @@ class Expander {
     }
 
    private:
+    std::string index() const { return at_ + ":index"; }
     const std::string &own(const std::string &name) { return names_[name] = at_ + name; }
     void view(const std::string &each) {
       const auto found = sequences_.find(each);
@@ -212,11 +271,7 @@ class Expander {
       if (step_ < 0) {
         out_->rewrite_.add(kStepOf, node_title(node_), {found->second}, {of(each)});
       } else {
-        Tensor index(Elem::kInt, {});
-        index.data[0] = static_cast<double>(step_);
-        out_->rewrite_.set_constant(at_ + ":index", std::move(index));
-        out_->rewrite_.add("Gather", node_title(node_), {found->second, at_ + ":index"}, {of(each)})
-            ->add_attribute("axis", int64_t{0});
+        out_->rewrite_.add("Gather", node_title(node_), {found->second, index()}, {of(each)})->add_attribute("axis", int64_t{0});
       }
       sequences_.erase(found);
     }
@@ -352,7 +407,11 @@ class Expander {
     input.elem_type = kOnnxFloat;
     input.of_loop = true;
     for (const OnnxValue::Dim &dim : state.info->type().dims) input.dims.push_back({std::max<int64_t>(dim.value, 0), ""});
-    if (!declares_shape(state)) input.dims = *start_shape(model_, state.start);
+    const std::optional<std::vector<DeclaredDim>> start = start_shape(model_, state.start);
+    if (!declares_shape(state)) input.dims = *start;
+    for (size_t i = 0; start && i < input.dims.size() && start->size() == input.dims.size(); ++i) {
+      if (input.dims[i].value == 0) input.dims[i].value = (*start)[i].value;
+    }
     rewrite_.model().inputs.push_back(input);
     rewrite_.add(kStartsAt, node_title(node), {state.start, name}, {});
   }

@@ -218,7 +218,7 @@ bool may_be_cell(const StepGraph &step) {
     const OnnxNode &node = *step.nodes[i];
     if (std::none_of(node.output().begin(), node.output().end(), [&](const std::string &name) { return wanted.count(name) != 0; }))
       continue;
-    if (kOps.count(node.op_type()) == 0) return false;
+    if (kOps.count(node.op_type()) == 0 && !names_again(node)) return false;
     wanted.insert(node.input().begin(), node.input().end());
   }
   return true;

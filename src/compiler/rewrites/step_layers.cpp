@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "compiler/onnx/subgraph.h"
+#include "compiler/rewrites/step_sums.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -289,17 +290,6 @@ void add_layer(Rewrite *rewrite, const MatchedCell &cell, const std::string &tit
   }
   if (cell.op == "GRU") made->add_attribute("linear_before_reset", cell.linear_before_reset);
   if (reverse) made->add_attribute("direction", std::string("reverse"));
-}
-
-std::string origin_of(const std::vector<const OnnxNode *> &nodes, std::string name) {
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    const auto maker = std::find_if(nodes.begin(), nodes.end(), [&](const OnnxNode *node) {
-      return node->op_type() == "Identity" && node->output_size() == 1 && node->output(0) == name;
-    });
-    if (maker == nodes.end()) break;
-    name = (*maker)->input(0);
-  }
-  return name;
 }
 
 }  // namespace rnnp::compiler

@@ -36,8 +36,5 @@ std::vector<const OnnxNode *> nodes_behind(const std::vector<const OnnxNode *> &
 void add_layer(Rewrite *rewrite, const MatchedCell &cell, const std::string &title, const std::string &at, const std::string &x,
                bool reverse);
 
-// A name without the Identities before it.
-std::string origin_of(const std::vector<const OnnxNode *> &nodes, std::string name);
-
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_REWRITES_STEP_LAYERS_H_

@@ -80,17 +80,7 @@ class Reader {
     }
   }
 
-  // A name without the Identities before it.
-  std::string source(std::string name) const {
-    for (size_t i = 0; i < step_.nodes.size(); ++i) {
-      const auto maker = std::find_if(step_.nodes.begin(), step_.nodes.end(), [&](const OnnxNode *node) {
-        return node->op_type() == "Identity" && node->output_size() == 1 && node->output(0) == name;
-      });
-      if (maker == step_.nodes.end()) break;
-      name = (*maker)->input(0);
-    }
-    return name;
-  }
+  std::string source(const std::string &name) const { return origin_of(step_.nodes, name); }
 
   // A product with constants: of x, of something else of the step, or of both side by side.
   struct Product {
@@ -228,7 +218,8 @@ class Reader {
     if (t.rank() != 2) return false;
     const Attributes a(node);
     const bool gemm = node.op_type() == "Gemm", transposed = gemm && a.integer("transB", 0) != 0;
-    if (gemm && (a.integer("transA", 0) != 0 || a.real("alpha", 1) != 1 || a.real("beta", 1) != 1)) return false;
+    const double beta = a.real("beta", 1);
+    if (gemm && (a.integer("transA", 0) != 0 || a.real("alpha", 1) != 1 || (beta != 1 && beta != 0))) return false;
     *m = {t.shape[transposed ? 1 : 0], t.shape[transposed ? 0 : 1], t.data.copied(), t.steps, t.file_type};
     const int64_t turned_rows = transposed ? m->rows : 0;
     for (int64_t r = 0; r < turned_rows; ++r) {
@@ -238,7 +229,7 @@ class Reader {
         if (!t.steps.empty()) m->steps[to] = t.steps[from];
       }
     }
-    if (!gemm || node.input_size() < 3 || node.input(2).empty()) return true;
+    if (!gemm || beta == 0 || node.input_size() < 3 || node.input(2).empty()) return true;
     return vector_of(node.input(2), m->columns, added);
   }
 
@@ -309,6 +300,21 @@ class Reader {
 };
 
 }  // namespace
+
+bool names_again(const OnnxNode &node) {
+  return node.output_size() == 1 &&
+         (node.op_type() == "Identity" || (node.op_type() == "Cast" && Attributes(node).integer("to", 0) == kOnnxFloat));
+}
+
+std::string origin_of(const std::vector<const OnnxNode *> &nodes, std::string name) {
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const auto maker = std::find_if(nodes.begin(), nodes.end(),
+                                    [&](const OnnxNode *node) { return names_again(*node) && node->output(0) == name; });
+    if (maker == nodes.end()) break;
+    name = (*maker)->input(0);
+  }
+  return name;
+}
 
 std::optional<StepSums> read_sums(const StepGraph &step, const std::string &h) {
   return Reader(step).read(h);

@@ -12,6 +12,11 @@
 
 namespace rnnp::compiler {
 
+// An Identity, or a Cast to float: what it makes is its operand under another name.
+bool names_again(const OnnxNode &node);
+// A name without those before it.
+std::string origin_of(const std::vector<const OnnxNode *> &nodes, std::string name);
+
 // [rows][columns] in doubles, and how the file has them (Tensor).
 struct Matrix {
   int64_t rows = 0, columns = 0;

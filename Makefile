@@ -68,7 +68,7 @@ fuzz: packages-test ## run the libFuzzer targets for FUZZ_SECONDS each (default 
 fuzz-onnx: packages-test ## random ONNX models beside onnxruntime, in pieces, rows and threads (FUZZ_ONNX="--seed 1 --count 10000 --minimise --keep-failures DIR")
 	@tests/onnx_fuzz/fuzz_onnx.sh $(BUILD) $(FUZZ_ONNX)
 
-test-exporters: packages-test ## export the models of docs/EXPORTING.md from the current PyTorch and Keras, compile each, compare with onnxruntime (minutes; several GB of frameworks)
+test-exporters: packages-test ## export the models of docs/EXPORTING.md from the current PyTorch, Keras and JAX, compile each, compare with onnxruntime (minutes; several GB of frameworks)
 	@scripts/test_exporters.sh $(BUILD) $(EXPORTERS)
 
 test-bindings: packages-build ## the same suite in every language (bindings/), and a table of what passed (LANGS="rust go" for some)

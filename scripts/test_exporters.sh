@@ -1,7 +1,8 @@
 #!/bin/bash
-# test_exporters.sh BUILD [check.py's arguments] -- exports models from PyTorch, Keras and Neural Amp Modeler's trainer, quantizes some by onnxruntime's tools, compiles
-# each and compares with onnxruntime. BUILD-exporters/table.md lists them all, counts.md the results of each exporter.
-# The frameworks go into two virtual environments under BUILD-exporters (several GB: PyTorch's wheel brings its GPU libraries; give
+# test_exporters.sh BUILD [check.py's arguments] -- exports models from PyTorch, Keras, JAX and Neural Amp Modeler's trainer, quantizes
+# some by onnxruntime's tools, compiles each and compares with onnxruntime. BUILD-exporters/table.md lists them all, counts.md the
+# results of each exporter.
+# The frameworks go into three virtual environments under BUILD-exporters (several GB: PyTorch's wheel brings its GPU libraries; give
 # PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS for a smaller one). CASES="lstm policy_loop" takes models of these names alone. SPDX-License-Identifier: Apache-2.0
 set -eu
 build=$1
@@ -35,6 +36,7 @@ cases() {  # cases NAME VENV [argument]: made anew where the programs, packages 
 
 venv torch
 venv keras
+venv jax
 log=$build-hosted.log
 { cmake --preset hosted -B "$build-hosted" "${arguments[@]}" && cmake --build "$build-hosted" --target rnnpack_tool rnnpack_shared -j "${JOBS:-$(nproc)}"; } >"$log" 2>&1 || { tail -n 60 "$log"; exit 1; }
 # The Python package without its installation: what reads .keras and .h5 files.
@@ -49,5 +51,6 @@ cases torch torch
 cases keras keras
 cases quantised torch "$folder/torch-cases"
 cases nam torch
+cases jax jax
 exec "$folder/torch/bin/python" -B "$tests/check.py" --tool "$build-hosted/src/compiler/rnnpack" --refused "$tests/refused.txt" \
-  --table "$folder/table.md" --counts "$folder/counts.md" "$@" "$folder/torch-cases" "$folder/keras-cases" "$folder/quantised-cases" "$folder/nam-cases"
+  --table "$folder/table.md" --counts "$folder/counts.md" "$@" "$folder/torch-cases" "$folder/keras-cases" "$folder/quantised-cases" "$folder/nam-cases" "$folder/jax-cases"

@@ -261,6 +261,38 @@ TEST(Norms, WrittenOutIsOneNode) {
   }
 }
 
+// As jax2onnx writes Flax' LayerNorm: the variance is a difference of moments, which is cut off below 0.
+void write_out_moments(OnnxBuilder *b, const std::string &subtracted, bool cut) {
+  b->node("ReduceMean", {"X"}, {"m"}).with("axes", Ints{-1}).with("keepdims", 1);
+  b->node("Sub", {"X", "m"}, {"d"});
+  b->node("Mul", {"X", "X"}, {"q"});
+  b->node("ReduceMean", {"q"}, {"moment"}).with("axes", Ints{-1}).with("keepdims", 1);
+  b->node("Mul", {subtracted, "m"}, {"mm"});
+  b->node("Sub", {"moment", "mm"}, {"difference"});
+  b->node("Max", {"difference", "zero"}, {"cut"});
+  b->node("Add", {cut ? "cut" : "difference", "eps"}, {"ve"});
+  b->node("Sqrt", {"ve"}, {"root"});
+  b->node("Div", {"d", "root"}, {"n"});
+  b->node("Mul", {"n", "scale"}, {"ns"});
+  b->node("Add", {"bias", "ns"}, {"Z"});
+}
+
+TEST(Norms, DifferencesOfMomentsAreOneNode) {
+  for (const bool outer : {false, true}) {
+    for (const bool cut : {false, true}) {
+      for (const char *subtracted : {"m", "other"}) {
+        OnnxBuilder b;
+        b.constant("eps", {}, {1e-5f}).constant("zero", {}, {0.0f}).random("scale", {7}).random("bias", {7}).output("Z");
+        b.constant("other", {}, {0.01f});
+        b.input("X", outer ? std::vector<Dim>{"N", 3, 7} : std::vector<Dim>{"N", 7});
+        write_out_moments(&b, subtracted, cut);
+        EXPECT_EQ(graph_of(b).nodes.size() == 1, std::string(subtracted) == "m") << outer << cut;
+        check_against_f64(b.proto, {}, {}, 3e-5);
+      }
+    }
+  }
+}
+
 TEST(Norms, RootMeanSquareWrittenOut) {
   OnnxBuilder b;
   b.input("X", {"N", 4, 9}).constant("eps", {}, {1e-6f}).random("scale", {9}).output("Z");

@@ -48,6 +48,23 @@ TEST(Types, IntegersThatAreComputedWithAreNumbers) {
   }
 }
 
+TEST(Types, CastLikeGoesToFloat) {
+  OnnxBuilder b;
+  b.input("X", {"T", "N", 3}).input("ids", {"T", "N", 3}, TensorProto::INT32);
+  b.node("CastLike", {"ids", "X"}, {"numbers"});
+  b.node("Add", {"numbers", "X"}, {"x"});
+  compiler::Array whole;
+  whole.shape = {5, 2, 3};
+  for (int i = 0; i < 30; ++i) whole.f32.push_back(static_cast<float>(i % 7));
+  check_against_f64(add_gru(&b, "x", 3).proto, {5, 2}, {{"ids", whole}});
+  OnnxBuilder other;
+  other.input("X", {"T", "N", 3}).input("ids", {"T", "N", 3}, TensorProto::INT32);
+  other.node("CastLike", {"X", "ids"}, {"whole"});
+  other.node("Cast", {"whole"}, {"x"}).with("to", static_cast<int64_t>(TensorProto::FLOAT));
+  const std::string text = refusal_of(add_gru(&other, "x", 3).proto);
+  EXPECT_NE(text.find("(CastLike): its second operand is of integer type or bool; accepted: float"), std::string::npos) << text;
+}
+
 TEST(Types, BoolInputsAreMasks) {
   OnnxBuilder b;
   b.input("X", {"T", "N", 3}).input("on", {"T", "N", 1}, TensorProto::BOOL).constant("none", {}, {0.0f});

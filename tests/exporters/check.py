@@ -214,7 +214,7 @@ def examine(tool, folder, case, work):
     return {"result": result, "after": after, "message": message if after == "right" else second, "flags": " ".join(flags)}
 
 
-EXPORTERS = {"script": "PyTorch, TorchScript", "dynamo": "PyTorch, dynamo", "keras": "Keras, tf2onnx", "keras_file": "Keras, .keras",
+EXPORTERS = {"script": "PyTorch, TorchScript", "dynamo": "PyTorch, dynamo", "keras": "Keras, tf2onnx", "jax": "JAX, jax2onnx", "keras_file": "Keras, .keras",
              "h5_file": "Keras, .h5", "tflite_f32": "TensorFlow Lite", "tflite_f16": "TensorFlow Lite, f16 weights",
              "tflite_int8": "TensorFlow Lite, int8 weights", "nam": "Neural Amp Modeler", "dynamic_int8": "onnxruntime, quantize_dynamic", "static_qdq": "onnxruntime, quantize_static"}
 

@@ -153,9 +153,8 @@ void constant_of_shape(EvalCall &call) {
   call.give(std::move(out));
 }
 
-void cast(EvalCall &call) {
+void cast_to(EvalCall &call, int64_t to) {
   Tensor out = call.input(0);
-  const int64_t to = call.attributes.integer("to", 0);
   const bool real = to == kOnnxFloat || to == kOnnxDouble || to == kOnnxFloat16 || to == kOnnxBfloat16;
   out.elem = real ? Elem::kFloat : to == kOnnxBool ? Elem::kBool : Elem::kInt;
   // What is real stands for f32 already: rounded, it would differ from itself.
@@ -166,6 +165,15 @@ void cast(EvalCall &call) {
     if (rounds) v = static_cast<double>(static_cast<float>(v));
   }
   call.give(std::move(out));
+}
+
+void cast(EvalCall &call) {
+  cast_to(call, call.attributes.integer("to", 0));
+}
+
+void cast_like(EvalCall &call) {
+  const Elem elem = call.input(1).elem;
+  cast_to(call, elem == Elem::kFloat ? kOnnxFloat : elem == Elem::kBool ? kOnnxBool : kOnnxInt64);
 }
 
 void shape_of(EvalCall &call) {
@@ -366,7 +374,7 @@ const std::vector<EvalRow> kEvalShape = {
     {"Cast", cast},         {"Shape", shape_of},  {"Size", size_of},        {"Reshape", reshape},
     {"Flatten", flatten},   {"Squeeze", squeeze}, {"Unsqueeze", unsqueeze}, {"Transpose", transpose},
     {"Slice", slice},       {"Concat", concat},   {"Split", split},         {"Gather", gather},
-    {"Expand", expand},     {"Tile", tile},       {"Range", range},
+    {"Expand", expand},     {"Tile", tile},       {"Range", range},         {"CastLike", cast_like},
 };
 
 }  // namespace rnnp::compiler

@@ -120,8 +120,8 @@ const std::vector<ImportRow> kImportLoop = {
     {kStartsAt, starts_at, ""},
     {kTripsOf, trips_of, ""},
     {"Loop", loop,
-     "over the steps of sequences: an LSTM, GRU or RNN cell becomes that layer; any other body runs at every step; where states "
-     "cannot last, fixed steps are written out"},
+     "over the steps of sequences: an LSTM, GRU or RNN cell becomes that layer; any other body runs at every step; fixed steps are "
+     "written out where states cannot last or no sequence is read"},
     {"Scan", loop, "as Loop; along the first axis, from its end where the body is a cell", 9},
 };
 

@@ -33,9 +33,8 @@ View truncated(OpCall &call, const View &x) {
 }
 
 // Numbers of every type are f32 here, and masks are 0 and 1 already; a number is true when it is not 0.
-void cast(OpCall &call) {
+void cast_to(OpCall &call, int64_t to) {
   View x = call.any_view(0);
-  const int64_t to = call.attributes.integer("to", 0);
   const bool to_real = is_real_type(to), to_mask = to == kOnnxBool;
   if (to == kOnnxString || to == 0) throw Refusal("attribute 'to' asks for strings; accepted: numbers and bool");
   if (call.b.graph.values[x.value].dtype != DType::kF32) {
@@ -55,6 +54,17 @@ void cast(OpCall &call) {
   out.whole = !to_real && !to_mask;
   if (!x.whole) out.bounds = x.mask ? IntegerBounds{0, 1} : bounds_of_type(to);
   call.give(0, out);
+}
+
+void cast(OpCall &call) {
+  cast_to(call, call.attributes.integer("to", 0));
+}
+
+void cast_like(OpCall &call) {
+  const View like = call.any_view(1);
+  if (like.mask || like.whole || call.b.graph.values[like.value].dtype != DType::kF32)
+    throw Refusal("its second operand is of integer type or bool; accepted: float");
+  cast_to(call, kOnnxFloat);
 }
 
 std::vector<Dim> shape_of_view(const Builder &b, const View &view) {
@@ -292,6 +302,7 @@ const std::vector<ImportRow> kImportShape = {
     {"Identity", alias, "removed"},
     {"Dropout", dropout, "removed; inference only, without the mask"},
     {"Cast", cast, "numbers and bool; every type is float32 at run time"},
+    {"CastLike", cast_like, "to float", 15},
     {"Constant", alias, "folded"},
     {"Shape", shape, "folds; sizes of time and batch may only shape tensors"},
     {"Size", size, "as Shape"},

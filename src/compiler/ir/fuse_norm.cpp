@@ -1,5 +1,6 @@
 // fuse_norm.cpp -- normalisations that an exporter wrote out as means, squares and roots become one norm node. Contract: passes.h.
-// Looked for from the root backwards: sqrt(mean(d d) + epsilon) with d = x - mean(x), or x itself; then d / root, scale and bias.
+// Looked for from the root backwards: sqrt(mean(d d) + epsilon) with d = x - mean(x), or x itself, or the same variance as a
+// difference of moments; then d / root, scale and bias.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
@@ -100,9 +101,11 @@ class NormFinder {
     if (!sum || std::get<AttrBinary>(sum->attr).op != static_cast<uint32_t>(Binary::kAdd)) return false;
     for (const size_t side : {size_t{0}, size_t{1}}) {
       const Value &constant = g_.values[sum->in[1 - side]];
-      const Node *mean = made_by(sum->in[side], OpKind::kReduce);
-      if (!mean || constant.kind != ValueKind::kConst || constant.f32.size() != 1) continue;
+      if (constant.kind != ValueKind::kConst || constant.f32.size() != 1) continue;
       norm->epsilon = constant.f32[0];
+      if (is_difference_of_moments(sum->in[side], numerator, norm, x)) return norm->centred = true;
+      const Node *mean = made_by(sum->in[side], OpKind::kReduce);
+      if (!mean) continue;
       const Node *square = made_by(mean->in[0], OpKind::kBinary);
       if (!square || !is_square(*square, numerator) || !is_mean_of_rows(*mean, norm)) return false;
       *x = numerator;
@@ -112,10 +115,34 @@ class NormFinder {
     return false;
   }
 
+  // mean(x x) - mean(x) mean(x), where `numerator` is x - mean(x), as Flax has the variance; what is below 0 may be cut off.
+  bool is_difference_of_moments(uint32_t value, uint32_t numerator, Norm *norm, uint32_t *x) const {
+    if (const Node *cut = binary(value, Binary::kMax)) {
+      const Value &least = g_.values[cut->in[1]];
+      if (least.kind != ValueKind::kConst || least.f32 != std::vector<float>{0.0f}) return false;
+      value = cut->in[0];
+    }
+    const Node *difference = binary(value, Binary::kSub), *centred = binary(numerator, Binary::kSub);
+    if (!difference || !centred || !by_elements(std::get<AttrBinary>(difference->attr))) return false;
+    const Node *moment = made_by(difference->in[0], OpKind::kReduce), *mean_squared = binary(difference->in[1], Binary::kMul);
+    const Node *square = moment ? binary(moment->in[0], Binary::kMul) : nullptr;
+    return square && mean_squared && is_square(*square, centred->in[0]) && is_square(*mean_squared, centred->in[1]) &&
+           is_mean_of_rows(*moment, norm) && is_centred(numerator, *norm, x);
+  }
+
+  const Node *binary(uint32_t value, Binary op) const {
+    const Node *node = made_by(value, OpKind::kBinary);
+    return node && std::get<AttrBinary>(node->attr).op == static_cast<uint32_t>(op) ? node : nullptr;
+  }
+
+  static bool by_elements(const AttrBinary &attr) {
+    return attr.rank == 1 && (attr.dims[0] == 1 || (attr.a_stride[0] == 1 && attr.b_stride[0] == 1));
+  }
+
   bool is_square(const Node &node, uint32_t of) const {
     const AttrBinary &attr = std::get<AttrBinary>(node.attr);
-    return attr.op == static_cast<uint32_t>(Binary::kMul) && node.in[0] == of && node.in[1] == of && attr.rank == 1 &&
-           attr.a_stride[0] == 1 && attr.b_stride[0] == 1 && attr.dims[0] == g_.values[of].elems;
+    return attr.op == static_cast<uint32_t>(Binary::kMul) && node.in[0] == of && node.in[1] == of && by_elements(attr) &&
+           attr.dims[0] == g_.values[of].elems;
   }
 
   // The mean over the last elements of a whole row in order.

@@ -44,6 +44,7 @@ const AttributeRow kAttributeRows[] = {
     {"AveragePool", "auto_pad:s ceil_mode:i>=10 count_include_pad:i dilations:I>=19 kernel_shape:I pads:I strides:I"},
     {"BatchNormalization", "epsilon:f momentum:f spatial:i<=8 training_mode:i>=14"},
     {"Cast", "saturate:i>=19 to:i"},
+    {"CastLike", "saturate:i>=19"},
     {"Ceil", ""},
     {"Celu", "alpha:f"},
     {"Clip", "max:f<=10 min:f<=10"},

@@ -73,7 +73,7 @@ class Expander {
     } else {
       write_steps(node, form);
     }
-    write_counts(node, form);
+    write_counts(node, form, fixed);
     return true;
   }
 
@@ -82,9 +82,10 @@ class Expander {
     return std::any_of(form.reads.begin(), form.reads.end(), [](const auto &read) { return !read.is_constant; });
   }
 
-  void write_counts(const OnnxNode &node, const LoopForm &form) {
+  // `fixed`: how often it runs where that is not the number of steps of its sequences.
+  void write_counts(const OnnxNode &node, const LoopForm &form, int64_t fixed) {
     for (const std::string &count : form.counts) {
-      if (const int64_t fixed = fixed_steps(form); fixed > 0)
+      if (fixed > 0)
         rewrite_.set_constant(count, scalar(fixed));
       else
         rewrite_.add("Identity", node_title(node), {outer(form, form.trips[0].name)}, {count});
@@ -153,11 +154,10 @@ class Expander {
     return nullptr;
   }
 
-  static constexpr int64_t kMostSteps = 1024;
+  static constexpr int64_t kMostSteps = 1024, kMostCopies = 1 << 17;
 
   // As the file says; 0: it leaves them open, or they are too many to be written out.
   int64_t fixed_steps(const LoopForm &form) const {
-    constexpr int64_t kMostCopies = 1 << 17;
     const bool alike = over_steps(form);  // all of them, as the sequence is asked
     int64_t steps = kMostSteps + 1;
     for (const LoopForm::Trips &trips : form.trips) {
@@ -171,7 +171,7 @@ class Expander {
       if (form.trips.empty() && constant != model_.constants.end() && constant->second->rank() > 0)
         steps = constant->second->shape[0];
     }
-    return steps <= kMostSteps && steps * static_cast<int64_t>(form.nodes.size()) <= kMostCopies ? steps : 0;
+    return steps <= kMostSteps && copies_ + steps * static_cast<int64_t>(form.nodes.size()) <= kMostCopies ? steps : 0;
   }
 
   // From 0 to one more than may be written out.
@@ -376,6 +376,7 @@ class Expander {
     std::vector<std::string> before;
     std::vector<std::vector<std::string>> parts(form.makes.size());
     for (const LoopForm::State &state : form.states) before.push_back(state.start);
+    copies_ += steps * static_cast<int64_t>(form.nodes.size());
     for (int64_t t = 0; t < steps; ++t) {
       Inside inside(this, node, form, t);
       for (size_t i = 0; i < before.size(); ++i) inside.rename(form.states[i].before, before[i]);
@@ -420,6 +421,7 @@ class Expander {
   Rewrite rewrite_;
   WithoutLoops out_;
   bool keeps_none_ = false;  // some loop that is no layer
+  int64_t copies_ = 0;       // of nodes, written out
 };
 
 }  // namespace

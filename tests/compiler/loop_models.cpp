@@ -128,6 +128,41 @@ void joint_body(OnnxBuilder *b, bool gru, bool x_first) {
   b->node("Add", {"kept", "n"}, {"h_next"});
 }
 
+void equinox_body(OnnxBuilder *b, bool vectors) {
+  b->random("W", {3 * kHidden, kIn}).random("R", {3 * kHidden, kHidden}).random("B", {3 * kHidden}).random("Bn", {kHidden});
+  const auto turned = [&](const std::string &from, const std::string &to) {
+    b->node("Transpose", {from}, {to}).with("perm", std::vector<int64_t>{1, 0});
+  };
+  for (const bool of_x : {true, false}) {
+    const std::string x = of_x ? "x" : "h", w = of_x ? "W" : "R";
+    if (vectors) {
+      b->node("Einsum", {w, x}, {x + "s"}).with("equation", "ab,b->a");
+    } else {
+      turned(x, x + "t");
+      b->node("Gemm", {w, x + "t"}, {x + "st"});
+      if (of_x) turned("xst", "xs");
+    }
+  }
+  b->node("Add", {"xs", "B"}, {"x_sum"});
+  b->node("Split", {"x_sum"}, {"xr", "xz", "xn"}).with("axis", vectors ? 0 : 1);
+  b->node("Split", {vectors ? "hs" : "hst"}, {vectors ? "hr" : "hrt", vectors ? "hz" : "hzt", vectors ? "hn" : "hnt"})
+      .with("axis", 0);
+  for (const char *gate : {"hr", "hz", "hn"}) {
+    if (!vectors) turned(std::string(gate) + "t", gate);
+  }
+  b->node("Add", {"xr", "hr"}, {"r_in"});
+  b->node("Sigmoid", {"r_in"}, {"r"});
+  b->node("Add", {"xz", "hz"}, {"z_in"});
+  b->node("Sigmoid", {"z_in"}, {"z"});
+  b->node("Add", {"hn", "Bn"}, {"hn_sum"});
+  b->node("Mul", {"r", "hn_sum"}, {"inner"});
+  b->node("Add", {"xn", "inner"}, {"n_in"});
+  b->node("Tanh", {"n_in"}, {"n"});
+  b->node("Sub", {"h", "n"}, {"less"});
+  b->node("Mul", {"z", "less"}, {"kept"});
+  b->node("Add", {"kept", "n"}, {"h_next"});
+}
+
 void decay_body(OnnxBuilder *b) {
   b->random("W", {kIn, kHidden});
   b->node("MatMul", {"x", "W"}, {"xw"});
@@ -217,13 +252,14 @@ OnnxBuilder with_scan(const onnx::GraphProto &body) {
   return b;
 }
 
-OnnxBuilder with_carried(OnnxBuilder body) {
+OnnxBuilder with_carried(OnnxBuilder body, bool vectors) {
   constexpr int64_t kSteps = 7, kRows = 3;
   const auto real = static_cast<int64_t>(onnx::TensorProto::FLOAT);
   OnnxBuilder b;
-  b.input("X", {kSteps, kRows, kIn}).output("Y").output("H");
+  b.input("X", vectors ? std::vector<Dim>{kSteps, kIn} : std::vector<Dim>{kSteps, kRows, kIn}).output("Y").output("H");
   b.constant_ints("trips", {}, {kSteps}).constant_ints("true", {}, {1}, onnx::TensorProto::BOOL);
-  b.constant("start", {kRows, kHidden}, std::vector<float>(kRows * kHidden, 0.0f));
+  b.constant("start", vectors ? std::vector<int64_t>{kHidden} : std::vector<int64_t>{kRows, kHidden},
+             std::vector<float>((vectors ? 1 : kRows) * kHidden, 0.0f));
   onnx::GraphProto *g = body.proto.mutable_graph();
   add_dims(g->add_input(), "i", onnx::TensorProto::INT64, {});
   add_dims(g->add_input(), "go", onnx::TensorProto::BOOL, {});
@@ -242,8 +278,8 @@ OnnxBuilder with_carried(OnnxBuilder body) {
     carry(constant.name(), outside->name(), constant.dims_size(), "next " + constant.name());
   }
   g->clear_initializer();
-  carry("h", "start", 2, "h cast");
-  carry("all", "X", 3, "all");
+  carry("h", "start", vectors ? 1 : 2, "h cast");
+  carry("all", "X", vectors ? 2 : 3, "all");
   body.node("Cast", {"h_next"}, {"h cast"}).with("to", real);
   body.node("Cast", {"h cast"}, {"y"}).with("to", real);
   made.push_back("y");

@@ -22,6 +22,8 @@ void rnn_body(OnnxBuilder *b);
 void body_by_gates(OnnxBuilder *b, const std::string &kind);
 // One matrix for x and h side by side, in either order; GRU: its candidate's reads x beside r*h.
 void joint_body(OnnxBuilder *b, bool gru, bool x_first);
+// A GRU as Equinox has it: weights times vectors, or times the columns of transposed rows.
+void equinox_body(OnnxBuilder *b, bool vectors);
 // No layer: the state decays and takes what is left of x behind a norm.
 void decay_body(OnnxBuilder *b);
 // No layer: the state stays as it is where a step's x is nowhere above 0.
@@ -36,8 +38,8 @@ onnx::GraphProto scan_graph(OnnxBuilder body);
 OnnxBuilder with_scan(const onnx::GraphProto &body);
 
 // 'the_loop' over the seven steps of X of three rows as jax2onnx writes it: weights and the sequence are carried, the body leaves
-// the sizes of its operands open and casts floats to float.
-OnnxBuilder with_carried(OnnxBuilder body);
+// the sizes of its operands open and casts floats to float. `vectors`: of one row, without an axis for it.
+OnnxBuilder with_carried(OnnxBuilder body, bool vectors = false);
 
 // How many nodes of the operator it compiles to.
 size_t count(const OnnxBuilder &b, OpKind op);

@@ -134,6 +134,23 @@ TEST(Loops, WeightsThatAreCarriedAreTheLayers) {
   }
 }
 
+TEST(Loops, ProductsWithVectorsAndWithColumnsAreThoseOfRows) {
+  for (const bool vectors : {false, true}) {
+    OnnxBuilder body;
+    equinox_body(&body, vectors);
+    OnnxBuilder b = with_carried(body, vectors);
+    for (const bool learned_start : {false, true}) {
+      EXPECT_EQ(count(b, OpKind::kRecurrent), 1u) << vectors << learned_start;
+      EXPECT_EQ(count(b, OpKind::kCopy), 0u) << vectors << learned_start;
+      check_against_f64(b.proto);
+      b.random("learned", vectors ? std::vector<int64_t>{kHidden} : std::vector<int64_t>{3, kHidden});
+      for (std::string &name : *node_named(b.proto.mutable_graph(), "unused W")->mutable_input()) {
+        if (name == "start") name = "learned";
+      }
+    }
+  }
+}
+
 // A loop that reads no sequence and computes with the number of the step: three trips, or as many as a condition lets pass, which
 // compares `counter` with 4.
 OnnxBuilder loop_of_numbers(const std::string &counter) {

@@ -10,6 +10,7 @@
 #include "compiler/onnx/refusal_of.h"
 #include "compiler/onnx/rewrite.h"
 #include "compiler/rewrites/loop_form.h"
+#include "compiler/rewrites/row_products.h"
 #include "compiler/rewrites/start_shape.h"
 #include "compiler/rewrites/step_layers.h"
 #include "compiler/rewrites/step_sums.h"
@@ -52,11 +53,14 @@ class Expander {
     std::vector<StepLayer> layers;
   };
 
-  Plan plan_of(LoopForm form) const {
+  Plan plan_of(LoopForm form) {
     std::vector<std::string> made;
     for (const LoopForm::Steps &each : form.makes) made.push_back(each.each);
     std::vector<StepLayer> layers;
-    if (over_steps(form) && !form.numbered) layers = layers_of_step(step_of(form), made);
+    if (over_steps(form) && !form.numbered) {
+      form.nodes = with_row_products(step_of(form), &rewrite_);
+      layers = layers_of_step(step_of(form), made);
+    }
     return {std::move(form), std::move(layers)};
   }
 
@@ -138,11 +142,9 @@ class Expander {
     static const std::set<std::string> kMoves = {"Cast", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"};
     constexpr int kDeepest = 64;
     for (int depth = 0; depth < kDeepest; ++depth) {
-      const auto maker = std::find_if(model_.nodes.begin(), model_.nodes.end(), [&](const OnnxNode *node) {
-        return std::find(node->output().begin(), node->output().end(), name) != node->output().end();
-      });
-      if (maker == model_.nodes.end() || (*maker)->input_size() == 0) return nullptr;
-      const OnnxNode &node = **maker;
+      const OnnxNode *maker = maker_of(name);
+      if (maker == nullptr || maker->input_size() == 0) return nullptr;
+      const OnnxNode &node = *maker;
       if (node.op_type() == "Slice") {
         const auto steps = node.input_size() == 5 ? constant_ints(model_, node.input(4), nullptr) : std::nullopt;
         if (steps && std::any_of(steps->begin(), steps->end(), [](int64_t step) { return step < 0; })) return &node;
@@ -317,14 +319,54 @@ class Expander {
   std::string write_layer(const OnnxNode &node, const LoopForm &form, const StepLayer &layer, const std::string &at,
                           const std::string &x) {
     const MatchedCell &cell = layer.cell;
-    rewrite_.reshaping("Unsqueeze", form.states[layer.h].start, at + ":h", {0});
-    if (cell.has_c()) rewrite_.reshaping("Unsqueeze", form.states[layer.c].start, at + ":c", {0});
-    add_layer(&rewrite_, cell, node_title(node), at, x, form.reverse);
-    rewrite_.reshaping("Squeeze", at + ":y", at + ":steps", {1});
+    const std::vector<int64_t> axes = axes_before(form.states[layer.h]);
+    const bool zeros = is_zero(form.states[layer.h].start) && (!cell.has_c() || is_zero(form.states[layer.c].start));
+    if (!zeros) rewrite_.reshaping("Unsqueeze", form.states[layer.h].start, at + ":h", axes);
+    if (!zeros && cell.has_c()) rewrite_.reshaping("Unsqueeze", form.states[layer.c].start, at + ":c", axes);
+    const bool vector = axes.size() == 2;
+    if (vector) rewrite_.reshaping("Unsqueeze", x, at + ":row", {1});
+    add_layer(&rewrite_, cell, node_title(node), at, vector ? at + ":row" : x, form.reverse, zeros);
+    rewrite_.reshaping("Squeeze", at + ":y", at + ":steps", vector ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{1});
     const std::string &h = form.states[layer.h].final, &c = form.states[layer.c].final;
-    if (!h.empty()) rewrite_.reshaping("Squeeze", at + ":hn", h, {0});
-    if (cell.has_c() && !c.empty()) rewrite_.reshaping("Squeeze", at + ":cn", c, {0});
+    if (!h.empty()) rewrite_.reshaping("Squeeze", at + ":hn", h, axes);
+    if (cell.has_c() && !c.empty()) rewrite_.reshaping("Squeeze", at + ":cn", c, axes);
     return at + ":steps";
+  }
+
+  // Zeros of any size.
+  bool is_zero(std::string name) const {
+    static const std::set<std::string> kSame = {"Cast", "Expand", "Identity", "Reshape", "Squeeze", "Unsqueeze"};
+    constexpr int kDeepest = 8;
+    for (int depth = 0; depth < kDeepest; ++depth) {
+      const auto constant = model_.constants.find(name);
+      if (constant != model_.constants.end()) return is_zero(*constant->second);
+      const OnnxNode *maker = maker_of(name);
+      if (maker == nullptr) return false;
+      if (maker->op_type() == "ConstantOfShape") {
+        const OnnxAttribute *value = Attributes(*maker).find("value");
+        return value == nullptr || (value->type() == OnnxAttribute::kTensor && is_zero(*value->t().tensor()));
+      }
+      if (kSame.count(maker->op_type()) == 0 || maker->input_size() == 0) return false;
+      name = maker->input(0);
+    }
+    return false;
+  }
+
+  static bool is_zero(const Tensor &t) {
+    return std::all_of(t.data.begin(), t.data.end(), [](double v) { return v == 0; });
+  }
+
+  const OnnxNode *maker_of(const std::string &name) const {
+    const auto maker = std::find_if(model_.nodes.begin(), model_.nodes.end(), [&](const OnnxNode *node) {
+      return std::find(node->output().begin(), node->output().end(), name) != node->output().end();
+    });
+    return maker == model_.nodes.end() ? nullptr : *maker;
+  }
+
+  // What a layer's states have before the loop's: directions, and one row where the loop's are vectors.
+  std::vector<int64_t> axes_before(const LoopForm::State &state) const {
+    const auto shape = start_shape(model_, state.start);
+    return shape && shape->size() == 1 ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0};
   }
 
   // Of states that only hold a layer's h again.
@@ -342,7 +384,7 @@ class Expander {
       }
       if (copied == layers.size()) continue;
       const std::string at = node_title(node) + ":layer" + (copied == 0 ? "" : std::to_string(copied));
-      rewrite_.reshaping("Squeeze", at + ":hn", state.final, {0});
+      rewrite_.reshaping("Squeeze", at + ":hn", state.final, axes_before(state));
     }
   }
 

@@ -264,6 +264,7 @@ class Reader {
   // What is added to the products, alone or together.
   bool add_biases(StepSums *a) {
     for (const OnnxNode *node : step_.nodes) {
+      if (node->op_type() == "Split") name_parts(*node);
       if (node->op_type() != "Add" || node->input_size() != 2 || constants_.count(node->output(0)) != 0) continue;
       const auto sum = [&](int i) {
         const auto found = products_.find(source(node->input(i)));
@@ -286,6 +287,23 @@ class Reader {
       }
     }
     return true;
+  }
+
+  // Parts of a sum, of which some may have a bias of their own.
+  void name_parts(const OnnxNode &node) {
+    const auto whole = products_.find(source(node.input(0)));
+    const int64_t axis = Attributes(node).integer("axis", 0), count = node.output_size();
+    if (whole == products_.end() || (axis != 1 && axis != -1) || count == 0) return;
+    std::vector<int64_t> sizes(static_cast<size_t>(count), whole->second.columns / count);
+    if (node.input_size() > 1 && constants_.count(node.input(1)) != 0) sizes = to_ints(*constants_.at(node.input(1)));
+    if (const auto given = Attributes(node).integers("split"); !given.empty()) sizes = given;
+    if (sizes.size() != static_cast<size_t>(count)) return;
+    Sum part = whole->second;
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      part.columns = sizes[i];
+      products_[node.output(static_cast<int>(i))] = part;
+      part.first += sizes[i];
+    }
   }
 
   // A sum of products, and the columns of the gates that it is.

@@ -91,6 +91,7 @@ class Prepared {
   void expand() {
     WithoutLoops expanded = expand_loops(*model_);
     for (const auto &state : expanded.states) how_.states.push_back({state.first, state.second, true});
+    if (expanded.model) expanded.model->loop_sizes = expanded.sizes.options;
     use(std::move(expanded.model));
   }
 
@@ -161,7 +162,8 @@ Compiled compile_model(const OnnxModel &model, const CompileOptions &options) {
     const bool loops = std::any_of(model.nodes.begin(), model.nodes.end(),
                                    [](const OnnxNode *node) { return node->op_type() == "Loop" || node->op_type() == "Scan"; });
     throw ModelError("the model looks ahead, so no state can be kept from step to step: " + out.graph.looks_ahead +
-                     (loops ? std::string("; of a loop that is no LSTM, GRU or RNN cell is accepted: ") + kWrittenOut : ""));
+                         (loops ? std::string("; of a loop that is no LSTM, GRU or RNN cell is accepted: ") + kWrittenOut : ""),
+                     expand_loops(model).sizes);
   }
   if (options.stream_steps != 0 && !out.graph.causal) {
     throw ModelError("the model cannot run as a stream: " + out.graph.looks_ahead);

@@ -100,6 +100,22 @@ TEST(Loops, OneThatGoesBackwardsIsWrittenOutWhereItsStepsAreFixed) {
   EXPECT_NE(refusal_of(open).find("looks ahead"), std::string::npos) << refusal_of(open);
 }
 
+// Its trips are the size of an axis.
+TEST(Loops, ASizeThatLetsOneBeWrittenOutIsProposed) {
+  OnnxBuilder body;
+  masked_body(&body);
+  OnnxBuilder b = with_loop(loop_graph(body), true, true);
+  onnx::GraphProto *g = b.proto.mutable_graph();
+  node_named(g, "last_t")->set_input(0, "steps");
+  node_named(g, "sizes")->set_input(0, "forwards");
+  EXPECT_EQ(count(b, OpKind::kStateRead), 0u);
+  check_against_f64(b.proto);
+  g->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(1)->set_dim_param("T");
+  const std::string text = refusal_of(b.proto);
+  EXPECT_NE(text.find("written out one after the other"), std::string::npos) << text;
+  EXPECT_NE(text.find("try: --dim T=SIZE"), std::string::npos) << text;
+}
+
 // Nothing ends a loop that has no condition, whatever its body makes of the one that it is given.
 TEST(Loops, OneWithoutAConditionRunsAllItsTrips) {
   OnnxBuilder body;

@@ -219,7 +219,8 @@ class GraphReader {
     if (input.of_loop)
       return Refusal(
           std::string("a loop whose body is no LSTM, GRU or RNN cell carries it beside steps in another order; accepted: ") +
-          kWrittenOut);
+              kWrittenOut,
+          {model_.loop_sizes, ""});
     const std::string &name = input.dims[axis].name, beside = b_.origins->time_beside(origin);
     const std::string fixed = open_sizes_option(input, axis);
     return Refusal("its axis " + std::to_string(axis) + (name.empty() ? "" : " (" + quote(name) + ")") + " is open, and " +

@@ -47,10 +47,11 @@ struct OnnxModel {
   std::vector<const OnnxNode *> nodes;  // topological order
   std::vector<DeclaredInput> inputs;    // graph inputs that are not initialisers
   std::vector<std::string> outputs;
-  int stand_ins = 0;                // which numbers views compute with for open sizes: any give the same blob
-  std::vector<std::string> notes;   // of the front end, for the user
-  std::vector<std::string> unread;  // graph inputs that no output needs, left out of `inputs`
-  std::vector<std::string> joints;  // results of nodes that become outputs too, where they can be (verify/joint_check.h)
+  int stand_ins = 0;                    // which numbers views compute with for open sizes: any give the same blob
+  std::vector<std::string> notes;       // of the front end, for the user
+  std::vector<std::string> loop_sizes;  // options that let loops be written out (WithoutLoops::sizes)
+  std::vector<std::string> unread;      // graph inputs that no output needs, left out of `inputs`
+  std::vector<std::string> joints;      // results of nodes that become outputs too, where they can be (verify/joint_check.h)
   std::map<std::string, std::shared_ptr<const Tensor>> constants;  // initialisers by name
   std::vector<std::pair<std::string, std::string>> states;         // inputs and what they are in the next step, as the file says
 

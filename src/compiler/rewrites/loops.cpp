@@ -34,6 +34,9 @@ class Expander {
       if (refusal) problems.add(node_title(*node), node->op_type(), *refusal);
     }
     keeps_none_ = !plans.empty() && keep_none(plans);
+    for (const auto &plan : plans) {
+      if (keeps_none_ && plan.second.layers.empty()) name_open_sizes(plan.second.form);
+    }
     for (const OnnxNode *node : model_.nodes) {
       const auto plan = plans.find(node);
       bool written = false;
@@ -115,7 +118,10 @@ class Expander {
       return plan != plans.end() && plan->second.layers.empty() && over_steps(plan->second.form);
     };
     const auto op_of = [](const OnnxNode *node) { return node == nullptr ? std::string() : node->op_type(); };
-    const auto is_turned = [&](const LoopForm::Steps &read) { return op_of(origin(read.all)) == "Slice"; };
+    const auto is_turned = [&](const LoopForm::Steps &read) {
+      const std::string op = op_of(origin(read.all));
+      return op == "Slice" || op == "ReverseSequence";
+    };
     for (const auto &[node, plan] : plans) {
       for (const LoopForm::State &state : plan.form.states) {
         const OnnxNode *from = origin(state.start);
@@ -182,10 +188,22 @@ class Expander {
     for (const OnnxTensor &constant : form.body->initializer()) {
       if (constant.name() == name) found = constant.tensor().get();
     }
-    const auto outside = model_.constants.find(outer(form, name));
-    if (found == nullptr && outside != model_.constants.end()) found = outside->second.get();
-    if (found == nullptr || found->size() != 1) return std::nullopt;
-    return static_cast<int64_t>(std::clamp(found->data[0], 0.0, static_cast<double>(kMostSteps + 1)));
+    if (found != nullptr && found->size() != 1) return std::nullopt;
+    const std::optional<DeclaredDim> number =
+        found != nullptr ? DeclaredDim{to_ints(*found)[0], ""} : number_or_size(model_, outer(form, name));
+    if (!number || (number->value == 0 && !number->name.empty())) return std::nullopt;
+    return std::clamp<int64_t>(number->value, 0, kMostSteps + 1);
+  }
+
+  // Options that fix how many steps there are.
+  void name_open_sizes(const LoopForm &form) {
+    for (const LoopForm::Trips &trips : form.trips) {
+      const std::optional<DeclaredDim> size = number_or_size(model_, outer(form, trips.name));
+      if (!size || size->value != 0 || !is_plain(size->name)) continue;
+      std::vector<std::string> &options = out_.sizes.options;
+      const std::string option = "--dim " + size->name + "=SIZE";
+      if (std::find(options.begin(), options.end(), option) == options.end()) options.push_back(option);
+    }
   }
 
   // All that a step reads which does not change: the body's own constants and the graph's.

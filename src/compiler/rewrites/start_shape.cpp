@@ -3,6 +3,8 @@
 #include "compiler/rewrites/start_shape.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "compiler/onnx/attributes.h"
 
@@ -15,24 +17,115 @@ class StartShape {
  public:
   explicit StartShape(const OnnxModel &model) : model_(model) {}
 
-  std::optional<Dims> of(const std::string &name, int depth = 0) const {
-    constexpr int kDeepest = 8;
+  std::optional<Dims> of(const std::string &name, int depth = 0) {
+    constexpr int kDeepest = 32;
+    if (const auto known = known_.find(name); known != known_.end()) return known->second;
+    std::optional<Dims> dims;
+    if (depth < kDeepest) dims = find(name, depth);
+    return known_[name] = dims;
+  }
+
+  // A constant, or what a Shape gives.
+  std::optional<DeclaredDim> number(std::string name) {
+    constexpr int kDeepest = 32;
+    for (int depth = 0; depth < kDeepest; ++depth) {
+      const OnnxNode *node = maker_of(name);
+      if (const auto constant = constant_ints(model_, name, node))
+        return constant->size() == 1 ? std::optional(DeclaredDim{(*constant)[0], ""}) : std::nullopt;
+      if (node == nullptr || node->input_size() == 0) return std::nullopt;
+      static const std::set<std::string> kSame = {"Cast", "Identity", "Squeeze", "Unsqueeze"};
+      if (kSame.count(node->op_type()) == 0) return size_of_axis(*node);
+      name = node->input(0);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::optional<Dims> find(const std::string &name, int depth) {
     if (const Tensor *constant = constant_of(name)) return sizes(constant->shape);
     for (const DeclaredInput &input : model_.inputs) {
       if (input.name == name) return input.dims;
     }
     if (std::optional<Dims> declared = declared_of(name)) return declared;
     const OnnxNode *node = maker_of(name);
-    if (node == nullptr || node->input_size() == 0 || depth == kDeepest) return std::nullopt;
+    if (node == nullptr || node->input_size() == 0) return std::nullopt;
     const std::string &op = node->op_type();
-    if (op == "Identity" || op == "Cast") return of(node->input(0), depth + 1);
+    if (op == "Identity" || op == "Cast" || op == "Not") return of(node->input(0), depth + 1);
     if (op == "ConstantOfShape") return in_numbers(node->input(0));
     if (op == "Expand" && node->input_size() == 2) return in_numbers(node->input(1));
     if (op == "Unsqueeze" || op == "Squeeze") return reshaped(*node, depth);
+    if (op == "Transpose") return transposed(*node, depth);
+    static const std::set<std::string> kBroadcast = {"Add", "And", "Equal", "Greater", "Less", "Mul", "Or", "Sub"};
+    if (kBroadcast.count(op) != 0) return broadcast(*node, depth);
+    if (op == "ReduceSum" || op == "ReduceMax") return reduced(*node, depth);
+    if (op == "Gather") return gathered(*node, depth);
     return std::nullopt;
   }
 
- private:
+  // With keepdims.
+  std::optional<Dims> reduced(const OnnxNode &node, int depth) {
+    std::optional<Dims> dims = of(node.input(0), depth + 1);
+    std::optional<std::vector<int64_t>> axes = Attributes(node).integers("axes");
+    if (node.input_size() > 1) axes = numbers(node.input(1));
+    if (!dims || !axes || axes->empty() || Attributes(node).integer("keepdims", 1) == 0) return std::nullopt;
+    for (int64_t axis : *axes) {
+      axis += axis < 0 ? static_cast<int64_t>(dims->size()) : 0;
+      if (axis < 0 || axis >= static_cast<int64_t>(dims->size())) return std::nullopt;
+      (*dims)[static_cast<size_t>(axis)] = {1, ""};
+    }
+    return dims;
+  }
+
+  // Rows of a table.
+  std::optional<Dims> gathered(const OnnxNode &node, int depth) {
+    if (node.input_size() != 2 || Attributes(node).integer("axis", 0) != 0) return std::nullopt;
+    const std::optional<Dims> table = of(node.input(0), depth + 1);
+    std::optional<Dims> rows = of(node.input(1), depth + 1);
+    if (!table || !rows || table->empty()) return std::nullopt;
+    rows->insert(rows->end(), table->begin() + 1, table->end());
+    return rows;
+  }
+
+  // Gather or Slice of one size of a Shape.
+  std::optional<DeclaredDim> size_of_axis(const OnnxNode &node) {
+    const bool slice = node.op_type() == "Slice";
+    if ((!slice && node.op_type() != "Gather") || node.input_size() < (slice ? 3 : 2)) return std::nullopt;
+    const OnnxNode *shape = maker_of(node.input(0));
+    while (shape != nullptr && (shape->op_type() == "Cast" || shape->op_type() == "Identity")) shape = maker_of(shape->input(0));
+    const auto at = numbers(node.input(1)), end = slice ? numbers(node.input(2)) : at;
+    if (shape == nullptr || shape->op_type() != "Shape" || !shape->attribute().empty() || !at || !end || at->size() != 1 ||
+        end->size() != 1 || (slice && (*end)[0] != (*at)[0] + 1))
+      return std::nullopt;
+    const std::optional<Dims> dims = of(shape->input(0));
+    if (!dims || (*at)[0] < 0 || (*at)[0] >= static_cast<int64_t>(dims->size())) return std::nullopt;
+    return (*dims)[static_cast<size_t>((*at)[0])];
+  }
+
+  std::optional<Dims> transposed(const OnnxNode &node, int depth) {
+    const std::optional<Dims> dims = of(node.input(0), depth + 1);
+    const std::vector<int64_t> perm = Attributes(node).integers("perm");
+    if (!dims || perm.size() != dims->size()) return std::nullopt;
+    Dims out;
+    for (const int64_t axis : perm) {
+      if (axis < 0 || axis >= static_cast<int64_t>(dims->size())) return std::nullopt;
+      out.push_back((*dims)[static_cast<size_t>(axis)]);
+    }
+    return out;
+  }
+
+  std::optional<Dims> broadcast(const OnnxNode &node, int depth) {
+    if (node.input_size() != 2) return std::nullopt;
+    std::optional<Dims> a = of(node.input(0), depth + 1), b = of(node.input(1), depth + 1);
+    if (!a || !b) return std::nullopt;
+    if (a->size() < b->size()) std::swap(a, b);
+    for (size_t i = 0; i < b->size(); ++i) {
+      DeclaredDim &to = (*a)[a->size() - b->size() + i];
+      const DeclaredDim &other = (*b)[i];
+      if (to.value == 1 || (to.value == 0 && other.value > 1)) to = other;
+    }
+    return a;
+  }
+
   static Dims sizes(const Shape &shape) {
     Dims dims;
     for (const int64_t size : shape) dims.push_back({size, ""});
@@ -89,7 +182,7 @@ class StartShape {
     return dims;
   }
 
-  std::optional<Dims> reshaped(const OnnxNode &node, int depth) const {
+  std::optional<Dims> reshaped(const OnnxNode &node, int depth) {
     std::optional<Dims> dims = of(node.input(0), depth + 1);
     std::optional<std::vector<int64_t>> axes = Attributes(node).integers("axes");
     if (node.input_size() > 1) axes = numbers(node.input(1));
@@ -110,12 +203,17 @@ class StartShape {
   }
 
   const OnnxModel &model_;
+  std::map<std::string, std::optional<Dims>> known_;
 };
 
 }  // namespace
 
 std::optional<std::vector<DeclaredDim>> start_shape(const OnnxModel &model, const std::string &name) {
   return StartShape(model).of(name);
+}
+
+std::optional<DeclaredDim> number_or_size(const OnnxModel &model, const std::string &name) {
+  return StartShape(model).number(name);
 }
 
 }  // namespace rnnp::compiler

@@ -14,5 +14,8 @@ namespace rnnp::compiler {
 // Sizes that are known at run time only are left open. Nothing where not even the rank is known.
 std::optional<std::vector<DeclaredDim>> start_shape(const OnnxModel &model, const std::string &name);
 
+// A constant of one element, or the size of an axis, which may be open.
+std::optional<DeclaredDim> number_or_size(const OnnxModel &model, const std::string &name);
+
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_REWRITES_START_SHAPE_H_

@@ -168,7 +168,7 @@ TEST(Loops, ProductsWithVectorsAndWithColumnsAreThoseOfRows) {
 }
 
 // A loop that reads no sequence and computes with the number of the step: three trips, or as many as a condition lets pass, which
-// compares `counter` with 4.
+// compares `counter` with 4, or with 3.5.
 OnnxBuilder loop_of_numbers(const std::string &counter) {
   const bool by_condition = !counter.empty();
   OnnxBuilder body;
@@ -182,7 +182,9 @@ OnnxBuilder loop_of_numbers(const std::string &counter) {
   }
   body.constant_ints("one", {}, {1}).constant_ints("four", {}, {4}).constant("third", {}, {0.3f});
   body.node("Add", {"k", "one"}, {"k_next"});
-  body.node("Less", {by_condition ? counter : "k", "four"}, {"below"});
+  body.constant("three and a half", {}, {3.5f});
+  body.node("Cast", {"k_next"}, {"k_real"}).with("to", static_cast<int64_t>(onnx::TensorProto::FLOAT));
+  body.node("Less", {by_condition ? counter : "k", counter == "k_real" ? "three and a half" : "four"}, {"below"});
   body.node("Cast", {"k"}, {"number"}).with("to", static_cast<int64_t>(onnx::TensorProto::FLOAT));
   body.node("Mul", {"v", "number"}, {"times"});
   body.node("Add", {"times", "third"}, {"sum"});
@@ -199,7 +201,7 @@ OnnxBuilder loop_of_numbers(const std::string &counter) {
 }
 
 TEST(Loops, OneThatReadsNoSequenceIsWrittenOut) {
-  const std::pair<const char *, size_t> kinds[] = {{"", 3}, {"k_next", 4}, {"k", 5}};
+  const std::pair<const char *, size_t> kinds[] = {{"", 3}, {"k_next", 4}, {"k", 5}, {"k_real", 4}};
   for (const auto &[counter, trips] : kinds) {
     OnnxBuilder b = loop_of_numbers(counter);
     EXPECT_EQ(count(b, OpKind::kStateRead), 0u);

@@ -15,6 +15,13 @@ bool any_dynamic(const std::vector<const Tensor *> &in) {
   return std::any_of(in.begin(), in.end(), [](const Tensor *t) { return t && t->is_dynamic(); });
 }
 
+bool is_wide(const Tensor &shape) {
+  constexpr double kWidest = 1 << 16;
+  double elements = 1;
+  for (const double size : shape.data) elements *= size;
+  return elements > kWidest;
+}
+
 // TimeDistributed becomes a loop that takes the steps apart and puts them together again.
 std::string keras_hint(const std::string &node) {
   const bool wrapper = node.find("time_distributed") != std::string::npos;
@@ -41,6 +48,7 @@ bool fold(OpCall &call) {
     if (op == "Range" || op == "Pad")
       throw Refusal("its size depends on the number of steps or batch rows; accepted: constants" + keras_hint(call.name));
   }
+  if (op == "Expand" && in.size() == 2 && is_wide(*in[1])) return false;  // as a view, it takes no memory
   std::vector<Tensor> out = eval_node(call.node, call.opset, in);
   if (open) fold_dims(call, in, &out);
   carry_file_type(call.node, call.opset, in, &out);

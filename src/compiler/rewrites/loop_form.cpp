@@ -92,7 +92,7 @@ class LoopReader {
       } else if (body.input(i + 2).type().elem_type != kOnnxFloat && is_counter(body, before, after, node.input(i + 2))) {
         counters.insert(before);
         counted.insert(after);
-        form->counts.push_back(node.output(i));
+        if (!node.output(i).empty()) form->counts.push_back(node.output(i));
       } else {
         form->states.push_back({before, body.output(i + 1).name(), node.input(i + 2), node.output(i), &body.input(i + 2)});
       }

@@ -2,6 +2,7 @@
 #include "compiler/rewrites/loops.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -188,11 +189,14 @@ class Expander {
     for (const OnnxTensor &constant : form.body->initializer()) {
       if (constant.name() == name) found = constant.tensor().get();
     }
-    if (found != nullptr && found->size() != 1) return std::nullopt;
-    const std::optional<DeclaredDim> number =
-        found != nullptr ? DeclaredDim{to_ints(*found)[0], ""} : number_or_size(model_, outer(form, name));
-    if (!number || (number->value == 0 && !number->name.empty())) return std::nullopt;
-    return std::clamp<int64_t>(number->value, 0, kMostSteps + 1);
+    const auto outside = model_.constants.find(outer(form, name));
+    if (found == nullptr && outside != model_.constants.end()) found = outside->second.get();
+    const double most = static_cast<double>(kMostSteps + 1);
+    if (found != nullptr)  // a counter below 3.5 has passed 3
+      return found->size() == 1 ? std::optional(static_cast<int64_t>(std::ceil(std::clamp(found->data[0], 0.0, most))))
+                                : std::nullopt;
+    const std::optional<DeclaredDim> size = number_or_size(model_, outer(form, name));
+    return size && size->value > 0 ? std::optional(std::min(size->value, kMostSteps + 1)) : std::nullopt;
   }
 
   // Options that fix how many steps there are.
@@ -338,40 +342,16 @@ class Expander {
                           const std::string &x) {
     const MatchedCell &cell = layer.cell;
     const std::vector<int64_t> axes = axes_before(form.states[layer.h]);
-    const bool zeros = is_zero(form.states[layer.h].start) && (!cell.has_c() || is_zero(form.states[layer.c].start));
-    if (!zeros) rewrite_.reshaping("Unsqueeze", form.states[layer.h].start, at + ":h", axes);
-    if (!zeros && cell.has_c()) rewrite_.reshaping("Unsqueeze", form.states[layer.c].start, at + ":c", axes);
+    rewrite_.reshaping("Unsqueeze", form.states[layer.h].start, at + ":h", axes);
+    if (cell.has_c()) rewrite_.reshaping("Unsqueeze", form.states[layer.c].start, at + ":c", axes);
     const bool vector = axes.size() == 2;
     if (vector) rewrite_.reshaping("Unsqueeze", x, at + ":row", {1});
-    add_layer(&rewrite_, cell, node_title(node), at, vector ? at + ":row" : x, form.reverse, zeros);
+    add_layer(&rewrite_, cell, node_title(node), at, vector ? at + ":row" : x, form.reverse);
     rewrite_.reshaping("Squeeze", at + ":y", at + ":steps", vector ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{1});
     const std::string &h = form.states[layer.h].final, &c = form.states[layer.c].final;
     if (!h.empty()) rewrite_.reshaping("Squeeze", at + ":hn", h, axes);
     if (cell.has_c() && !c.empty()) rewrite_.reshaping("Squeeze", at + ":cn", c, axes);
     return at + ":steps";
-  }
-
-  // Zeros of any size.
-  bool is_zero(std::string name) const {
-    static const std::set<std::string> kSame = {"Cast", "Expand", "Identity", "Reshape", "Squeeze", "Unsqueeze"};
-    constexpr int kDeepest = 8;
-    for (int depth = 0; depth < kDeepest; ++depth) {
-      const auto constant = model_.constants.find(name);
-      if (constant != model_.constants.end()) return is_zero(*constant->second);
-      const OnnxNode *maker = maker_of(name);
-      if (maker == nullptr) return false;
-      if (maker->op_type() == "ConstantOfShape") {
-        const OnnxAttribute *value = Attributes(*maker).find("value");
-        return value == nullptr || (value->type() == OnnxAttribute::kTensor && is_zero(*value->t().tensor()));
-      }
-      if (kSame.count(maker->op_type()) == 0 || maker->input_size() == 0) return false;
-      name = maker->input(0);
-    }
-    return false;
-  }
-
-  static bool is_zero(const Tensor &t) {
-    return std::all_of(t.data.begin(), t.data.end(), [](double v) { return v == 0; });
   }
 
   const OnnxNode *maker_of(const std::string &name) const {

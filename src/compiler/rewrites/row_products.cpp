@@ -31,7 +31,9 @@ class RowProducts {
     if (op == "Einsum") return product_with_vector(node);
     if (op == "Split") return split(node);
     static const std::set<std::string> kElementwise = {"Add", "Sub", "Mul", "Sigmoid", "Tanh", "Relu", "Neg", "Identity", "Cast"};
-    const auto is_vector = [&](const std::string &name) { return vectors_.count(name) != 0 || is_constant(name); };
+    const auto is_vector = [&](const std::string &name) {
+      return vectors_.count(name) != 0 || (is_constant(name) && step_.constants.at(name)->rank() <= 1);
+    };
     const auto is_column = [&](const std::string &name) { return rows_.count(name) != 0; };
     if (kElementwise.count(op) == 0) return false;
     if (std::all_of(node.input().begin(), node.input().end(), is_vector)) vectors_.insert(node.output(0));
@@ -69,7 +71,9 @@ class RowProducts {
   bool product_with_columns(const OnnxNode &node) {
     const Attributes a(node);
     const bool gemm = node.op_type() == "Gemm";
-    if (node.input_size() < 2 || !is_constant(node.input(0)) || rows_.count(node.input(1)) == 0) return false;
+    if (node.input_size() < 2 || !is_constant(node.input(0)) || step_.constants.at(node.input(0))->rank() != 2 ||
+        rows_.count(node.input(1)) == 0)
+      return false;
     if (gemm && (a.integer("transA", 0) != 0 || a.integer("transB", 0) != 0 || a.real("alpha", 1) != 1 ||
                  (node.input_size() > 2 && a.real("beta", 1) != 0)))
       return false;

@@ -265,14 +265,13 @@ void add_numbers(OnnxNode *node, const char *name, const std::vector<float> &val
 }  // namespace
 
 void add_layer(Rewrite *rewrite, const MatchedCell &cell, const std::string &title, const std::string &at, const std::string &x,
-               bool reverse, bool from_zeros) {
+               bool reverse) {
   rewrite->set_constant(at + ":w", cell.w);
   rewrite->set_constant(at + ":r", cell.r);
   rewrite->set_constant(at + ":b", cell.b);
-  std::vector<std::string> in = {x, at + ":w", at + ":r", at + ":b", "", from_zeros ? "" : at + ":h"},
-                           out = {at + ":y", at + ":hn"};
+  std::vector<std::string> in = {x, at + ":w", at + ":r", at + ":b", "", at + ":h"}, out = {at + ":y", at + ":hn"};
   if (cell.has_c()) {
-    in.push_back(from_zeros ? "" : at + ":c");
+    in.push_back(at + ":c");
     out.push_back(at + ":cn");
   }
   if (cell.op == kLstmNorm) {

@@ -32,9 +32,9 @@ std::vector<StepLayer> some_layers_of_step(const StepGraph &step);
 std::vector<const OnnxNode *> nodes_behind(const std::vector<const OnnxNode *> &nodes, std::set<std::string> wanted,
                                            const std::set<std::string> &leaves);
 
-// The cell as a node over x [steps, batch, inputs], from at:h and at:c, or zeros, to at:y, at:hn and at:cn.
+// The cell as a node over x [steps, batch, inputs], from at:h and at:c to at:y, at:hn and at:cn.
 void add_layer(Rewrite *rewrite, const MatchedCell &cell, const std::string &title, const std::string &at, const std::string &x,
-               bool reverse, bool from_zeros = false);
+               bool reverse);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_REWRITES_STEP_LAYERS_H_

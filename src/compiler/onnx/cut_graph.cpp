@@ -10,15 +10,8 @@
 namespace rnnp::compiler {
 namespace {
 
-const OnnxNode *maker_of(const OnnxModel &model, const std::string &name) {
-  for (const OnnxNode *node : model.nodes) {
-    if (std::find(node->output().begin(), node->output().end(), name) != node->output().end()) return node;
-  }
-  return nullptr;
-}
-
 void expect_made(const OnnxModel &model, const std::string &name, const char *option) {
-  if (!name.empty() && maker_of(model, name) != nullptr) return;
+  if (!name.empty() && node_that_makes(model, name) != nullptr) return;
   throw UsageError(
       std::string(option) + ": no node of the graph makes " + quote(name) +
       "; accepted: the name of a node's result, as `rnnpack inspect` of a whole blob or a viewer of ONNX files shows it");
@@ -98,7 +91,7 @@ void cut_graph(OnnxModel *model, const Cut &cut) {
   if (!cut.to.empty()) model->outputs = cut.to;
   const std::set<const OnnxNode *> needed = needed_nodes(*model, given, &read);
   for (const std::string &name : given) {
-    const OnnxNode *maker = maker_of(*model, name);
+    const OnnxNode *maker = node_that_makes(*model, name);
     if (read.count(name) == 0) throw UsageError("--from " + name + ": what is given out does not need it");
     if (needed.count(maker) == 0) continue;
     std::string others;

@@ -5,6 +5,7 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
+#include <algorithm>
 #include <limits>
 #include <set>
 
@@ -205,6 +206,13 @@ std::optional<std::vector<int64_t>> constant_ints(const OnnxModel &model, const 
   if (value != nullptr && value->type() == OnnxAttribute::kTensor) return to_ints(*value->t().tensor());
   if (a.has("value_int")) return std::vector<int64_t>{a.integer("value_int", 0)};
   return a.has("value_ints") ? std::optional(a.integers("value_ints")) : std::nullopt;
+}
+
+const OnnxNode *node_that_makes(const OnnxModel &model, const std::string &name) {
+  for (const OnnxNode *node : model.nodes) {
+    if (std::find(node->output().begin(), node->output().end(), name) != node->output().end()) return node;
+  }
+  return nullptr;
 }
 
 std::unique_ptr<OnnxModel> parse_model(const void *bytes, size_t size, const std::string *folder) {

@@ -71,5 +71,8 @@ Tensor constant_of(const OnnxNode &node);
 // The elements of a constant, be it an initializer or what `maker`, the node that makes the name if any, holds.
 std::optional<std::vector<int64_t>> constant_ints(const OnnxModel &model, const std::string &name, const OnnxNode *maker);
 
+// nullptr: an input, a constant, or nothing.
+const OnnxNode *node_that_makes(const OnnxModel &model, const std::string &name);
+
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_ONNX_MODEL_FILE_H_

@@ -36,13 +36,6 @@ class LoopReader {
     return nullptr;
   }
 
-  const OnnxNode *outer_maker(const std::string &name) const {
-    for (const OnnxNode *node : model_.nodes) {
-      if (makes(*node, name)) return node;
-    }
-    return nullptr;
-  }
-
   // What a name is another name of, also as another type where `casts`.
   static std::string source(const OnnxGraph &body, std::string name, bool casts = false) {
     for (int i = 0; i < body.node_size(); ++i) {
@@ -127,12 +120,12 @@ class LoopReader {
   bool begins(std::string name, LoopForm *form) const {
     const auto constant = model_.constants.find(name);
     if (name.empty() || (constant != model_.constants.end() && is_scalar(*constant->second, 1))) return true;
-    const OnnxNode *node = outer_maker(name);
+    const OnnxNode *node = node_that_makes(model_, name);
     if (node == nullptr || node->input_size() != 2) return false;
     if (node->op_type() == "And") return begins(node->input(0), form) && begins(node->input(1), form);
     if (node->op_type() != "Less" || !is_number(*form->body, node->input(0), 0)) return false;
     name = node->input(1);
-    while ((node = outer_maker(name)) != nullptr && node->op_type() == "Cast") name = node->input(0);
+    while ((node = node_that_makes(model_, name)) != nullptr && node->op_type() == "Cast") name = node->input(0);
     form->trips.push_back({name, LoopForm::Trips::kBegin});
     return true;
   }

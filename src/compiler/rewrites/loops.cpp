@@ -149,7 +149,7 @@ class Expander {
     static const std::set<std::string> kMoves = {"Cast", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"};
     constexpr int kDeepest = 64;
     for (int depth = 0; depth < kDeepest; ++depth) {
-      const OnnxNode *maker = maker_of(name);
+      const OnnxNode *maker = node_that_makes(model_, name);
       if (maker == nullptr || maker->input_size() == 0) return nullptr;
       const OnnxNode &node = *maker;
       if (node.op_type() == "Slice") {
@@ -352,13 +352,6 @@ class Expander {
     if (!h.empty()) rewrite_.reshaping("Squeeze", at + ":hn", h, axes);
     if (cell.has_c() && !c.empty()) rewrite_.reshaping("Squeeze", at + ":cn", c, axes);
     return at + ":steps";
-  }
-
-  const OnnxNode *maker_of(const std::string &name) const {
-    const auto maker = std::find_if(model_.nodes.begin(), model_.nodes.end(), [&](const OnnxNode *node) {
-      return std::find(node->output().begin(), node->output().end(), name) != node->output().end();
-    });
-    return maker == model_.nodes.end() ? nullptr : *maker;
   }
 
   // What a layer's states have before the loop's: directions, and one row where the loop's are vectors.

@@ -29,7 +29,7 @@ class StartShape {
   std::optional<DeclaredDim> number(std::string name) {
     constexpr int kDeepest = 32;
     for (int depth = 0; depth < kDeepest; ++depth) {
-      const OnnxNode *node = maker_of(name);
+      const OnnxNode *node = node_that_makes(model_, name);
       if (const auto constant = constant_ints(model_, name, node))
         return constant->size() == 1 ? std::optional(DeclaredDim{(*constant)[0], ""}) : std::nullopt;
       if (node == nullptr || node->input_size() == 0) return std::nullopt;
@@ -47,7 +47,7 @@ class StartShape {
       if (input.name == name) return input.dims;
     }
     if (std::optional<Dims> declared = declared_of(name)) return declared;
-    const OnnxNode *node = maker_of(name);
+    const OnnxNode *node = node_that_makes(model_, name);
     if (node == nullptr || node->input_size() == 0) return std::nullopt;
     const std::string &op = node->op_type();
     if (op == "Identity" || op == "Cast" || op == "Not") return of(node->input(0), depth + 1);
@@ -90,8 +90,9 @@ class StartShape {
   std::optional<DeclaredDim> size_of_axis(const OnnxNode &node) {
     const bool slice = node.op_type() == "Slice";
     if ((!slice && node.op_type() != "Gather") || node.input_size() < (slice ? 3 : 2)) return std::nullopt;
-    const OnnxNode *shape = maker_of(node.input(0));
-    while (shape != nullptr && (shape->op_type() == "Cast" || shape->op_type() == "Identity")) shape = maker_of(shape->input(0));
+    const OnnxNode *shape = node_that_makes(model_, node.input(0));
+    while (shape != nullptr && (shape->op_type() == "Cast" || shape->op_type() == "Identity"))
+      shape = node_that_makes(model_, shape->input(0));
     const auto at = numbers(node.input(1)), end = slice ? numbers(node.input(2)) : at;
     if (shape == nullptr || shape->op_type() != "Shape" || !shape->attribute().empty() || !at || !end || at->size() != 1 ||
         end->size() != 1 || (slice && (*end)[0] != (*at)[0] + 1))
@@ -132,13 +133,6 @@ class StartShape {
     return dims;
   }
 
-  const OnnxNode *maker_of(const std::string &name) const {
-    for (const OnnxNode *node : model_.nodes) {
-      if (std::find(node->output().begin(), node->output().end(), name) != node->output().end()) return node;
-    }
-    return nullptr;
-  }
-
   const Tensor *constant_of(const std::string &name) const {
     const auto found = model_.constants.find(name);
     return found == model_.constants.end() ? nullptr : found->second.get();
@@ -154,12 +148,14 @@ class StartShape {
     return std::nullopt;
   }
 
-  std::optional<std::vector<int64_t>> numbers(const std::string &name) const { return constant_ints(model_, name, maker_of(name)); }
+  std::optional<std::vector<int64_t>> numbers(const std::string &name) const {
+    return constant_ints(model_, name, node_that_makes(model_, name));
+  }
 
   // A shape as numbers: constants, and others one by one.
   std::optional<Dims> in_numbers(const std::string &name) const {
     if (const auto all = numbers(name)) return sizes(*all);
-    const OnnxNode *node = maker_of(name);
+    const OnnxNode *node = node_that_makes(model_, name);
     if (node == nullptr) return std::nullopt;
     if (node->op_type() == "Cast" || node->op_type() == "Identity") return in_numbers(node->input(0));
     if (node->op_type() == "Unsqueeze") return Dims{{0, ""}};

@@ -8,6 +8,7 @@ ENOUGH = 8  # models of a thousand with an operator
 SOME = 2  # with an attribute given, and with it left out
 # Attributes of training, of other types, and those that nodes of ours always or never have.
 NOT_ASKED = {("Dropout", "seed"), ("BatchNormalization", "training_mode"), ("Cast", "saturate"), ("Cast", "round_mode"),
+             ("CastLike", "saturate"), ("CastLike", "round_mode"),
              ("Constant", "sparse_value"), ("Constant", "value_string"), ("Constant", "value_strings"), ("MaxPool", "storage_order"),
              ("LayerNormalization", "stash_type"), ("GroupNormalization", "stash_type"), ("Shape", "start"), ("Shape", "end"),
              ("ConvTranspose", "output_shape"), ("Split", "axis")}

@@ -59,8 +59,10 @@ def clip(g):
 
 def same(g):
     x = g.any()
-    op = g.pick("Dropout", "Cast", "Identity")
-    if op == "Cast":
+    op = g.pick("Dropout", "Cast", "CastLike", "CastLike", "Identity")
+    if op == "CastLike" and g.opset >= 15:
+        y = g.made("CastLike", [x, g.any()], x.dims, x.most)
+    elif op.startswith("Cast"):
         y = g.made("Cast", [x], x.dims, x.most, to=TensorProto.FLOAT)
     elif op == "Dropout" and g.opset >= 12:
         ratio = g.constant(np.array(0.3, dtype=np.float32)) if g.chance(0.5) else ""

@@ -15,8 +15,9 @@ bool any_dynamic(const std::vector<const Tensor *> &in) {
   return std::any_of(in.begin(), in.end(), [](const Tensor *t) { return t && t->is_dynamic(); });
 }
 
+// Numbers that stand in for open sizes are large: what they spread out stays a view.
 bool is_wide(const Tensor &shape) {
-  constexpr double kWidest = 1 << 16;
+  constexpr double kWidest = 1 << 20;
   double elements = 1;
   for (const double size : shape.data) elements *= size;
   return elements > kWidest;
@@ -48,7 +49,7 @@ bool fold(OpCall &call) {
     if (op == "Range" || op == "Pad")
       throw Refusal("its size depends on the number of steps or batch rows; accepted: constants" + keras_hint(call.name));
   }
-  if (op == "Expand" && in.size() == 2 && is_wide(*in[1])) return false;  // as a view, it takes no memory
+  if (op == "Expand" && call.b.discovering && is_wide(*in[1])) return false;
   std::vector<Tensor> out = eval_node(call.node, call.opset, in);
   if (open) fold_dims(call, in, &out);
   carry_file_type(call.node, call.opset, in, &out);

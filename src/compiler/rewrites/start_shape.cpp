@@ -89,7 +89,9 @@ class StartShape {
   // Gather or Slice of one size of a Shape.
   std::optional<DeclaredDim> size_of_axis(const OnnxNode &node) {
     const bool slice = node.op_type() == "Slice";
+    constexpr int kWithSteps = 5;
     if ((!slice && node.op_type() != "Gather") || node.input_size() < (slice ? 3 : 2)) return std::nullopt;
+    if (slice && node.input_size() == kWithSteps && numbers(node.input(4)) != std::vector<int64_t>{1}) return std::nullopt;
     const OnnxNode *shape = node_that_makes(model_, node.input(0));
     while (shape != nullptr && (shape->op_type() == "Cast" || shape->op_type() == "Identity"))
       shape = node_that_makes(model_, shape->input(0));

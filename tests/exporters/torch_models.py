@@ -16,6 +16,7 @@ from torch_cells import cell_models
 from torch_decoders import decoder_models
 from torch_denoisers import denoiser_models
 from torch_layers import layer_models
+from torch_loops import loop_models
 from torch_networks import network_models
 
 DYNAMO_DYNAMIC = {"lstm", "gru_batch_first", "lstm_stacked_bidirectional", "lstm_last_step", "gru_state", "lstm_zero_start", "lstmcell_step",
@@ -71,7 +72,7 @@ def main():
     torch.backends.mha.set_fastpath_enabled(False)  # has no ONNX form
     wanted = sys.argv[2:]
     folder = Folder(sys.argv[1])
-    later = list(itertools.chain(decoder_models(), denoiser_models()))  # by dynamo with dynamic sizes too
+    later = list(itertools.chain(decoder_models(), denoiser_models(), loop_models()))  # by dynamo with dynamic sizes too
     open_sizes = DYNAMO_DYNAMIC | {name for name, _, _, axes in later if axes}
     for name, model, args, axes in itertools.chain(layer_models(), network_models(), later, cell_models()):
         if wanted and name not in wanted:

@@ -97,8 +97,8 @@ class NormFinder {
 
   // sqrt(mean(d * d) + epsilon), where d is `numerator`.
   bool read_root(const Node &root, uint32_t numerator, Norm *norm, uint32_t *x) const {
-    const Node *sum = made_by(root.in[0], OpKind::kBinary);
-    if (!sum || std::get<AttrBinary>(sum->attr).op != static_cast<uint32_t>(Binary::kAdd)) return false;
+    const Node *sum = binary(root.in[0], Binary::kAdd);
+    if (!sum) return false;
     for (const size_t side : {size_t{0}, size_t{1}}) {
       const Value &constant = g_.values[sum->in[1 - side]];
       if (constant.kind != ValueKind::kConst || constant.f32.size() != 1) continue;
@@ -159,12 +159,11 @@ class NormFinder {
 
   // x - mean(x): *x becomes x.
   bool is_centred(uint32_t value, const Norm &norm, uint32_t *x) const {
-    const Node *difference = made_by(value, OpKind::kBinary);
+    const Node *difference = binary(value, Binary::kSub);
     if (!difference) return false;
-    const AttrBinary &attr = std::get<AttrBinary>(difference->attr);
     const Node *mean = made_by(difference->in[1], OpKind::kReduce);
     Norm of_mean;
-    if (attr.op != static_cast<uint32_t>(Binary::kSub) || !mean || mean->in[0] != difference->in[0] || !spreads(attr, 0, norm) ||
+    if (!mean || mean->in[0] != difference->in[0] || !spreads(std::get<AttrBinary>(difference->attr), 0, norm) ||
         !is_mean_of_rows(*mean, &of_mean) || of_mean.elems != norm.elems || of_mean.outer != norm.outer)
       return false;
     *x = difference->in[0];

@@ -24,9 +24,9 @@ NamFilm film_of(const JsonValue &json, const char *key) {
   return film;
 }
 
-NamOneByOne one_by_one(const JsonValue &json, const char *key, int64_t out) {
+NamOneByOne head_of_layer(const JsonValue &json, int64_t out) {
   NamOneByOne conv{false, out, 1};
-  const auto found = json.find(key);
+  const auto found = json.find("head1x1");
   if (!found) return conv;
   conv.active = found->at("active").boolean();
   conv.out = size_or(*found, "out_channels", out);
@@ -152,7 +152,7 @@ NamLayerArray nam_layer_array(const JsonValue &json) {
       next->refuse("without it the player gives a layer's input to the next one, the trainer adds the layer's result");
     array.next_groups = size_or(*next, "groups", 1);
   }
-  array.head = one_by_one(json, "head1x1", array.channels);
+  array.head = head_of_layer(json, array.channels);
   array.conv_pre = film_of(json, "conv_pre_film");
   array.conv_post = film_of(json, "conv_post_film");
   array.mixin_pre = film_of(json, "input_mixin_pre_film");

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/eval/eval.h"
 #include "compiler/onnx/attributes.h"
 #include "compiler/rewrites/step_layers.h"
 
@@ -211,20 +210,6 @@ class LoopReader {
 };
 
 }  // namespace
-
-std::set<std::string> computed_constants(const OnnxModel &model) {
-  std::set<std::string> known;
-  const auto is_known = [&](const std::string &name) {
-    return name.empty() || model.constants.count(name) != 0 || known.count(name) != 0;
-  };
-  for (const OnnxNode *node : model.nodes) {
-    const bool computed = node->op_type() == "Constant" || find_eval(node->op_type()) != nullptr;
-    if (computed && std::all_of(node->input().begin(), node->input().end(), is_known))
-      known.insert(node->output().begin(), node->output().end());
-  }
-  for (const auto &constant : model.constants) known.insert(constant.first);
-  return known;
-}
 
 std::optional<LoopForm> read_loop_form(const OnnxModel &model, const OnnxNode &node, const std::set<std::string> &constants) {
   LoopForm form;

@@ -41,13 +41,9 @@ struct LoopForm {
   std::map<std::string, std::string> outer_name;  // body inputs that are always the same
 };
 
-// Nothing where it is no loop over the steps of sequences. One that reads none, or whose steps are
-// numbered, can only be written out.
-// `constants`: computed_constants of the model.
+// Nothing where it is no loop over the steps of sequences. One that reads none, or whose steps are numbered, can only be written
+// out. `constants`: computed_constants of the graph.
 std::optional<LoopForm> read_loop_form(const OnnxModel &model, const OnnxNode &node, const std::set<std::string> &constants);
-
-// Names of tensors that follow from constants alone.
-std::set<std::string> computed_constants(const OnnxModel &model);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_REWRITES_LOOP_FORM_H_

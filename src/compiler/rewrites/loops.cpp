@@ -27,7 +27,7 @@ class Expander {
     bool any = false;
     Problems problems;
     std::map<const OnnxNode *, Plan> plans;
-    const std::set<std::string> constants = computed_constants(model_);
+    const std::set<std::string> constants = computed_constants(model_.nodes, model_.constants);
     for (const OnnxNode *node : model_.nodes) {
       const auto refusal = refusal_of([&] {
         if (std::optional<LoopForm> form = read_loop_form(model_, *node, constants)) plans.emplace(node, plan_of(std::move(*form)));
@@ -61,22 +61,22 @@ class Expander {
     std::vector<std::string> made;
     for (const LoopForm::Steps &each : form.makes) made.push_back(each.each);
     std::vector<StepLayer> layers;
-    if (over_steps(form) && !form.numbered) {
-      form.nodes = with_row_products(step_of(form), &rewrite_);
-      layers = layers_of_step(step_of(form), made);
+    if (steps_are_alike(form)) {
+      StepGraph step = step_of(form);
+      form.nodes = step.nodes = with_row_products(step, &rewrite_);
+      layers = layers_of_step(step, made);
     }
     return {std::move(form), std::move(layers)};
   }
 
   bool write_loop(const OnnxNode &node, const Plan &plan) {
     const LoopForm &form = plan.form;
-    const bool alike = over_steps(form) && !form.numbered;
-    const int64_t fixed = keeps_none_ || !alike ? fixed_steps(form) : 0;
+    const int64_t fixed = keeps_none_ || !steps_are_alike(form) ? fixed_steps(form) : 0;
     if (!plan.layers.empty()) {
       write_layers(node, form, plan.layers);
     } else if (fixed > 0 && !form.reverse) {
       write_out(node, form, fixed);
-    } else if (!alike || form.reverse || !all_shapes_known(form)) {
+    } else if (!steps_are_alike(form) || form.reverse || !all_shapes_known(form)) {
       return false;
     } else {
       write_steps(node, form);
@@ -89,6 +89,8 @@ class Expander {
   static bool over_steps(const LoopForm &form) {
     return std::any_of(form.reads.begin(), form.reads.end(), [](const auto &read) { return !read.is_constant; });
   }
+
+  static bool steps_are_alike(const LoopForm &form) { return over_steps(form) && !form.numbered; }
 
   // `fixed`: how often it runs where that is not the number of steps of its sequences.
   void write_counts(const OnnxNode &node, const LoopForm &form, int64_t fixed) {
@@ -167,18 +169,19 @@ class Expander {
 
   // As the file says; 0: it leaves them open, or they are too many to be written out.
   int64_t fixed_steps(const LoopForm &form) const {
-    const bool alike = over_steps(form);  // all of them, as the sequence is asked
+    const bool checked = over_steps(form);  // against the sequence: every number is its steps
     int64_t steps = kMostSteps + 1;
     for (const LoopForm::Trips &trips : form.trips) {
       const std::optional<int64_t> number = number_of(form, trips.name);
-      if (!number && !alike) return 0;
-      if (!number || (trips.of == LoopForm::Trips::kBegin && *number > 0 && !alike)) continue;
-      steps = std::min(steps, *number + (trips.of == LoopForm::Trips::kOneMore && !alike ? 1 : 0));
+      if (!number && !checked) return 0;
+      if (!number || (trips.of == LoopForm::Trips::kBegin && *number > 0 && !checked)) continue;
+      steps = std::min(steps, *number + (trips.of == LoopForm::Trips::kOneMore && !checked ? 1 : 0));
     }
-    for (const LoopForm::Steps &read : form.reads) {  // a Scan names no number
-      const auto constant = model_.constants.find(read.all);
-      if (form.trips.empty() && constant != model_.constants.end() && constant->second->rank() > 0)
-        steps = constant->second->shape[0];
+    if (form.trips.empty()) {  // a Scan
+      for (const LoopForm::Steps &read : form.reads) {
+        const auto constant = model_.constants.find(read.all);
+        if (constant != model_.constants.end() && constant->second->rank() > 0) steps = constant->second->shape[0];
+      }
     }
     return steps <= kMostSteps && copies_ + steps * static_cast<int64_t>(form.nodes.size()) <= kMostCopies ? steps : 0;
   }

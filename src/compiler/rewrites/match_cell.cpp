@@ -213,12 +213,8 @@ bool may_be_cell(const StepGraph &step) {
                                              "HardSigmoid", "Clip",    "Split",     "Slice",      "Identity",
                                              "Squeeze",     "Concat",  "Unsqueeze", "Reshape",    "Transpose",
                                              "Constant",    "Flatten", "Gather",    "Reciprocal", "DequantizeLinear"};
-  std::set<std::string> wanted(step.after.begin(), step.after.end()), fixed;
-  for (const OnnxNode *node : step.nodes) {
-    const auto is_fixed = [&](const std::string &name) { return step.constants.count(name) != 0 || fixed.count(name) != 0; };
-    if (std::all_of(node->input().begin(), node->input().end(), is_fixed))
-      fixed.insert(node->output().begin(), node->output().end());
-  }
+  std::set<std::string> wanted(step.after.begin(), step.after.end());
+  const std::set<std::string> fixed = computed_constants(step.nodes, step.constants);
   for (size_t i = step.nodes.size(); i-- > 0;) {
     const OnnxNode &node = *step.nodes[i];
     if (std::none_of(node.output().begin(), node.output().end(), [&](const std::string &name) { return wanted.count(name) != 0; }))

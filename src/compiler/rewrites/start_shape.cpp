@@ -88,20 +88,28 @@ class StartShape {
 
   // Gather or Slice of one size of a Shape.
   std::optional<DeclaredDim> size_of_axis(const OnnxNode &node) {
-    const bool slice = node.op_type() == "Slice";
-    constexpr int kWithSteps = 5;
-    if ((!slice && node.op_type() != "Gather") || node.input_size() < (slice ? 3 : 2)) return std::nullopt;
-    if (slice && node.input_size() == kWithSteps && numbers(node.input(4)) != std::vector<int64_t>{1}) return std::nullopt;
+    const std::optional<int64_t> at = one_index(node);
+    if (!at || *at < 0) return std::nullopt;
     const OnnxNode *shape = node_that_makes(model_, node.input(0));
     while (shape != nullptr && (shape->op_type() == "Cast" || shape->op_type() == "Identity"))
       shape = node_that_makes(model_, shape->input(0));
-    const auto at = numbers(node.input(1)), end = slice ? numbers(node.input(2)) : at;
-    if (shape == nullptr || shape->op_type() != "Shape" || !shape->attribute().empty() || !at || !end || at->size() != 1 ||
-        end->size() != 1 || (slice && (*end)[0] != (*at)[0] + 1))
-      return std::nullopt;
+    if (shape == nullptr || shape->op_type() != "Shape" || !shape->attribute().empty()) return std::nullopt;
     const std::optional<Dims> dims = of(shape->input(0));
-    if (!dims || (*at)[0] < 0 || (*at)[0] >= static_cast<int64_t>(dims->size())) return std::nullopt;
-    return (*dims)[static_cast<size_t>((*at)[0])];
+    if (!dims || *at >= static_cast<int64_t>(dims->size())) return std::nullopt;
+    return (*dims)[static_cast<size_t>(*at)];
+  }
+
+  // Of the one element that a Gather or a Slice takes out of a list.
+  std::optional<int64_t> one_index(const OnnxNode &node) const {
+    constexpr int kWithAxes = 4, kWithSteps = 5;
+    const bool slice = node.op_type() == "Slice" && node.input_size() >= kWithAxes;
+    if (!slice && (node.op_type() != "Gather" || node.input_size() != 2)) return std::nullopt;
+    const auto from = numbers(node.input(1));
+    if (!from || from->size() != 1) return std::nullopt;
+    if (slice && ((*from)[0] == -1 || (*from)[0] == INT64_MAX)) return std::nullopt;  // -1 to 0: nothing
+    if (slice && numbers(node.input(2)) != std::vector<int64_t>{(*from)[0] + 1}) return std::nullopt;
+    if (slice && node.input_size() == kWithSteps && numbers(node.input(4)) != std::vector<int64_t>{1}) return std::nullopt;
+    return (*from)[0];
   }
 
   std::optional<Dims> transposed(const OnnxNode &node, int depth) {
@@ -161,15 +169,7 @@ class StartShape {
     if (node == nullptr) return std::nullopt;
     if (node->op_type() == "Cast" || node->op_type() == "Identity") return in_numbers(node->input(0));
     if (node->op_type() == "Unsqueeze") return Dims{{0, ""}};
-    if (node->op_type() == "Gather" && node->input_size() == 2) {
-      const auto index = numbers(node->input(1));
-      return index && index->size() == 1 ? std::optional<Dims>(Dims{{0, ""}}) : std::nullopt;
-    }
-    if (node->op_type() == "Slice" && node->input_size() >= 4) {
-      const auto from = numbers(node->input(1)), to = numbers(node->input(2));
-      const bool one = from && to && from->size() == 1 && to->size() == 1 && (*to)[0] == (*from)[0] + 1 && (*to)[0] != 0;
-      return one ? std::optional<Dims>(Dims{{0, ""}}) : std::nullopt;
-    }
+    if (one_index(*node)) return Dims{{0, ""}};
     if (node->op_type() != "Concat") return std::nullopt;
     Dims dims;
     for (const std::string &part : node->input()) {

@@ -1,5 +1,5 @@
-// start_shape.h -- the shape of a loop's state where its body declares none: that of the value it starts from.
-// SPDX-License-Identifier: Apache-2.0
+// start_shape.h -- sizes that a loop leaves to the graph around it: the shape of a state where the body declares none, which is
+// that of the value it starts from, and the number of trips where it is the size of an axis. SPDX-License-Identifier: Apache-2.0
 #ifndef RNNPACK_COMPILER_REWRITES_START_SHAPE_H_
 #define RNNPACK_COMPILER_REWRITES_START_SHAPE_H_
 

@@ -319,6 +319,18 @@ class Reader {
 
 }  // namespace
 
+std::set<std::string> computed_constants(const std::vector<const OnnxNode *> &nodes, const Constants &constants) {
+  std::set<std::string> known;
+  for (const auto &constant : constants) known.insert(constant.first);
+  const auto is_known = [&](const std::string &name) { return name.empty() || known.count(name) != 0; };
+  for (const OnnxNode *node : nodes) {
+    const bool computed = node->op_type() == "Constant" || find_eval(node->op_type()) != nullptr;
+    if (computed && std::all_of(node->input().begin(), node->input().end(), is_known))
+      known.insert(node->output().begin(), node->output().end());
+  }
+  return known;
+}
+
 bool names_again(const OnnxNode &node) {
   return node.output_size() == 1 &&
          (node.op_type() == "Identity" || (node.op_type() == "Cast" && Attributes(node).integer("to", 0) == kOnnxFloat));

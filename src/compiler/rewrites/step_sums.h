@@ -5,12 +5,16 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "compiler/rewrites/match_cell.h"
 
 namespace rnnp::compiler {
+
+// Names of tensors that follow from constants alone, and of these.
+std::set<std::string> computed_constants(const std::vector<const OnnxNode *> &nodes, const Constants &constants);
 
 // An Identity, or a Cast to float: what it makes is its operand under another name.
 bool names_again(const OnnxNode &node);

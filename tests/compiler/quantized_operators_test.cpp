@@ -216,6 +216,39 @@ TEST(QuantizedOperators, ProductsWithABias) {
   }
 }
 
+// As files of older tools have it, in integers of the product's scale.
+TEST(QuantizedOperators, ProductsWithABiasAmongTheIntegers) {
+  for (const bool conv : {false, true}) {
+    for (const char *wrong : {"", "scale", "floor"}) {
+      Networks n(conv ? std::vector<Dim>{"N", 3, 12} : std::vector<Dim>{"N", 8});
+      n.weights("w", conv ? Ints{4, 3, 3} : Ints{8, 6}, 0.01f, 3);
+      const std::vector<float> bias = conv ? std::vector<float>{0.5f, 0, -0.3f, 1} : std::vector<float>{0.1f, 0, -0.3f, 0.2f, 0, 1};
+      for (OnnxBuilder *b : {&n.quantized, &n.plain}) b->constant("b", {conv ? 4 : 6}, bias);
+      OnnxBuilder &q = n.quantized;
+      q.node("DynamicQuantizeLinear", {"x"}, {"xq", "xs", "xz"});
+      q.constant("other", {}, {0.5f}).constant_ints("shape", {3}, {1, -1, 1});
+      q.node("Mul", {"xs", std::string(wrong) == "scale" ? "other" : "ws"}, {"bs"});
+      q.node("Div", {"b", "bs"}, {"bd"});
+      q.node(std::string(wrong) == "floor" ? "Ceil" : "Floor", {"bd"}, {"bf"});
+      q.node("Cast", {"bf"}, {"bq"}).with("to", static_cast<int64_t>(TensorProto::INT32));
+      if (conv) q.node("Reshape", {"bq", "shape"}, {"br"});
+      q.node(conv ? "ConvInteger" : "MatMulInteger", {"xq", "wq", "xz", "wz"}, {"sum"}, "product");
+      q.node("Add", {"sum", conv ? "br" : "bq"}, {"biased"});
+      q.node("Cast", {"biased"}, {"float"}).with("to", static_cast<int64_t>(TensorProto::FLOAT));
+      q.node("Mul", {"xs", "ws"}, {"both"});
+      q.node("Mul", {"float", "both"}, {"y"});
+      if (*wrong != '\0') {
+        EXPECT_NE(std::string::npos, refusal_of(q.proto).find("it is not part of the chain")) << refusal_of(q.proto);
+        continue;
+      }
+      n.plain.node(conv ? "Conv" : "MatMul", {"x", "w"}, {"m"});
+      if (conv) n.plain.constant_ints("shape", {3}, {1, -1, 1}).node("Reshape", {"b", "shape"}, {"br"});
+      n.plain.node("Add", {"m", conv ? "br" : "b"}, {"y"});
+      expect_same(n);
+    }
+  }
+}
+
 TEST(QuantizedOperators, OfMicrosoftsDomainArePairs) {
   Networks n({"N", 8});
   n.grid("x", 0.001f, 0, TensorProto::INT16);

@@ -63,14 +63,69 @@ TEST(Specialise, IfTakesTheBranchOfASetInput) {
   }
 }
 
+// Of three results: a layer or the input itself, a constant or a number of the branch's own, and one that nobody reads.
+OnnxBuilder by_size() {
+  OnnxBuilder b;
+  b.input("X", {"T", "N", kHidden}).input("gain", {1}).constant("one", {}, {1.0f}).output("Y").output("Z");
+  b.node("Greater", {"gain", "one"}, {"is_loud"});
+  OnnxBuilder layer, other;
+  layer.weights("", 4, 1, kHidden, kHidden).constant_ints("axis", {1}, {1}).constant("two", {1}, {2.0f});
+  layer.node("LSTM", {"X", "W", "R", "B"}, {"all"}).with("hidden_size", kHidden);
+  layer.node("Squeeze", {"all", "axis"}, {"r"});
+  layer.node("Identity", {"X"}, {"unread"});
+  layer.output("r").output("two").output("unread");
+  other.node("Mul", {"X", "gain"}, {"r"});
+  other.node("Neg", {"gain"}, {"n"});
+  other.node("Identity", {"X"}, {"unread"});
+  other.output("r").output("n").output("unread");
+  b.node("If", {"is_loud"}, {"r", "Z", ""}, "choice")
+      .with("then_branch", layer.proto.graph())
+      .with("else_branch", other.proto.graph());
+  b.node("Tanh", {"r"}, {"Y"});
+  return b;
+}
+
+TEST(Specialise, IfAtRunTimeChoosesBetweenTheResultsOfBothBranches) {
+  for (const float gain : {0.5f, 1.0f, 1.5f, -3.0f}) {
+    SCOPED_TRACE(gain);
+    compiler::Array given;
+    given.shape = {1};
+    given.f32 = {gain};
+    check_against_f64(by_size().proto, {5, 2}, {{"gain", given}});
+  }
+}
+
+TEST(Specialise, IfAtRunTimeInsideAnotherChoosesToo) {
+  const auto choice = [](const char *condition, const OnnxBuilder &then, const OnnxBuilder &otherwise) {
+    OnnxBuilder b;
+    b.node("If", {condition}, {"r"}).with("then_branch", then.proto.graph()).with("else_branch", otherwise.proto.graph());
+    b.output("r");
+    return b;
+  };
+  OnnxBuilder b;
+  b.input("X", {"N", 5}).input("p", {}, onnx::TensorProto::BOOL).input("q", {}, onnx::TensorProto::BOOL).output("Y");
+  const OnnxBuilder inner = choice("q", branch("Tanh", {"X"}), branch("Neg", {"X"}));
+  b.node("If", {"p"}, {"Y"}).with("then_branch", inner.proto.graph()).with("else_branch", branch("Abs", {"X"}).proto.graph());
+  check_against_f64(b.proto, {24, 2});  // random conditions at each step
+}
+
 TEST(Specialise, IfAtRunTimeIsRefusedByName) {
   EXPECT_NE(refusal_of(by_rate().proto).find("--set sr=VALUE"), std::string::npos) << refusal_of(by_rate().proto);
-  OnnxBuilder b;
-  b.input("X", {"N", 5}).input("on", {}, onnx::TensorProto::INT64).output("Y");
-  b.node("If", {"on"}, {"Y"}, "choice")
-      .with("then_branch", branch("Tanh", {"X"}).proto.graph())
-      .with("else_branch", branch("Neg", {"X"}).proto.graph());
-  EXPECT_NE(refusal_of(b.proto).find("'choice' (If)"), std::string::npos) << refusal_of(b.proto);
+  const auto with = [](const char *condition, const OnnxBuilder &then, const OnnxBuilder &otherwise) {
+    OnnxBuilder b;
+    b.input("X", {"N", 5}).input("on", {}, onnx::TensorProto::INT64).input("yes", {}, onnx::TensorProto::BOOL).output("Y");
+    b.constant_ints("rows", {2}, {0, 1}).constant("zero", {}, {0.0f});
+    b.node("Greater", {"X", "zero"}, {"each"});
+    b.node("If", {condition}, {"Y"}, "choice").with("then_branch", then.proto.graph()).with("else_branch", otherwise.proto.graph());
+    return refusal_of(b.proto);
+  };
+  const OnnxBuilder tanh = branch("Tanh", {"X"}), minus = branch("Neg", {"X"});
+  EXPECT_EQ(with("yes", tanh, minus), "");
+  // An integer, five conditions, branches of which one is not read, results of other shapes or types.
+  for (const std::string &refusal :
+       {with("on", tanh, minus), with("each", tanh, minus), with("yes", tanh, branch("Det", {"X"})),
+        with("yes", tanh, branch("ReduceSum", {"X", "rows"})), with("yes", tanh, branch("Greater", {"X", "zero"}))})
+    EXPECT_NE(refusal.find("'choice' (If)"), std::string::npos) << refusal;
 }
 
 TEST(Specialise, NamesInsideABranchHideThoseOutside) {

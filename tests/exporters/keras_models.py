@@ -106,6 +106,8 @@ def models():
     yield "conv_lstm_1d", chain(kl.ConvLSTM1D(4, 3, padding="same", **seq), shape=(STEPS, 8, 2))
     yield "conv_lstm_2d", chain(kl.ConvLSTM2D(3, 3, padding="same"), shape=(STEPS, 6, 6, 2))
     yield "layer_normalization", chain(kl.LSTM(UNITS, **seq), kl.LayerNormalization(), kl.Dense(2))
+    yield "unit_normalization", chain(kl.LSTM(UNITS, **seq), kl.UnitNormalization(), kl.Dense(2))
+    yield "unit_normalization_of_masked", chain(kl.Masking(), kl.GRU(UNITS, **seq), kl.UnitNormalization(), kl.LSTM(UNITS), kl.UnitNormalization())
     yield "batch_normalization", chain(kl.GRU(UNITS, **seq), kl.BatchNormalization(), kl.Dense(2))
     yield "repeat_vector", chain(kl.LSTM(UNITS), kl.RepeatVector(5), kl.LSTM(8, **seq), kl.Dense(2), shape=fixed)
     yield "repeat_vector_same_steps", chain(kl.LSTM(UNITS), kl.RepeatVector(STEPS), kl.LSTM(8, **seq), kl.Dense(2), shape=fixed)

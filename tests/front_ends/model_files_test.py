@@ -63,6 +63,17 @@ class ModelFiles(unittest.TestCase):
             self.assertIn("the file is not whole or damaged: it begins as JSON; parse error", refused.stderr)
             self.assertFalse((self.folder / "none.rnnp").exists())
 
+    def test_what_others_than_the_tool_read_is_said(self):
+        header = b'{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
+        for start, words in ((b"\x89HDF\r\n\x1a\n", "the Python package reads it"), (b"PK\3\4", "the Python package reads .keras"),
+                             (b"\x80\x02", "export the network to ONNX"), (b"GGUF", "GGUF"), (b"\x93NUMPY", "an array of NumPy"),
+                             (len(header).to_bytes(8, "little") + header, "rnnpack.from_weights")):
+            (self.folder / "other").write_bytes(start + bytes(4))
+            refused = run("compile", self.folder / "other", "-o", self.folder / "none.rnnp")
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn("the file is not an ONNX model but ", refused.stderr)
+            self.assertIn(words, refused.stderr)
+
     def test_newer_files_are_said_to_be(self):
         file = json.loads((self.folder / "wavenet").read_text())
         (self.folder / "newer").write_text(json.dumps({**file, "version": "0.9.0"}))

@@ -126,6 +126,40 @@ TEST(TfliteOperators, ZerosLikeIsZeroWhateverTheNumbersAre) {
 }
 
 // Two convolutions of one sequence whose steps are dealt out to `block` rows, as converters write a gated dilated one.
+TEST(TfliteOperators, IfGivesWhatTheBranchOfItsConditionMakes) {
+  TfliteWriter file;
+  const int x = file.tensor("input", {1, 3}), y = file.tensor("output", {1, 3}), mean = file.tensor("mean", {}),
+            is_more = file.tensor("is_more", {}, TfliteType::kBool);
+  file.op(Code::kMean, {x, file.ints({0, 1})}, {mean});
+  file.op(Code::kGreater, {mean, file.floats({}, {1})}, {is_more});
+  file.op(Code::kIf, {is_more, x, mean}, {y}, FlatOut().number(0, int32_t{2}).number(1, int32_t{1}));
+  file.graph_io({x}, {y});
+  for (const int code : {Code::kSub, Code::kMul}) {
+    file.begin_graph();
+    const int a = file.tensor("a", {1, 3}), b = file.tensor("b", {}), made = file.tensor("made", {1, 3});
+    file.op(code, {a, b}, {made});
+    file.graph_io({a, b}, {made});
+  }
+  EXPECT_EQ(output_of(file.file(), {1, 3}, {3, 0, -3}), (Floats{3, 0, -3}));
+  EXPECT_EQ(output_of(file.file(), {1, 3}, {1, 2, 6}), (Floats{3, 6, 18}));
+}
+
+// As the seeds that Keras counts up beside layers with dropout: no output needs them.
+TEST(TfliteOperators, VariablesThatNothingNeedsAreLeftOut) {
+  TfliteWriter file;
+  const int x = file.tensor("input", {1, 3}), y = file.tensor("output", {1, 3}),
+            seed = file.tensor("seed", {2}, TfliteType::kInt32), next = file.tensor("next", {2}, TfliteType::kInt32),
+            handle = file.tensor("handle", {}, TfliteType::kResource);
+  file.op(Code::kVarHandle, {}, {handle}, FlatOut().text(1, "seed"));
+  file.op(Code::kReadVariable, {handle}, {seed});
+  file.op(Code::kAdd, {seed, file.ints({0, 1})}, {next});
+  file.op(Code::kAssignVariable, {handle, next}, {});
+  file.op(Code::kTanh, {x}, {y});
+  file.graph_io({x}, {y});
+  EXPECT_EQ(compiled_of(file.file()).graph.states.size(), 0u);
+  EXPECT_EQ(output_of(file.file(), {1, 3}, {0, 20, -20}), (Floats{0, 1, -1}));
+}
+
 TEST(TfliteOperators, ConvolutionsOfDealtStepsAreDilated) {
   constexpr int kLength = 11, kBlock = 4, kPadded = 12, kEach = kPadded / kBlock, kWidth = 2, kOut = kLength - kBlock;
   OneOperator f({1, kLength, 1}, {1, kOut, 1});

@@ -113,11 +113,36 @@ TEST(TfliteRefusals, OfWhatStandsAmongDealtSteps) {
 
 TEST(TfliteRefusals, OfLoopsThatCarryTooMuch) {
   TfliteWriter file;
-  const int x = file.tensor("input", {1, 4});
-  const std::vector<int32_t> many(65, x);
-  file.op(Code::kWhile, many, many, FlatOut().number(0, int32_t{0}).number(1, int32_t{0}));
-  file.graph_io({x}, {x});
+  const int x = file.tensor("input", {1, 4}), y = file.tensor("output", {1, 4});
+  file.op(Code::kWhile, std::vector<int32_t>(65, x), std::vector<int32_t>(65, y),
+          FlatOut().number(0, int32_t{0}).number(1, int32_t{0}));
+  file.graph_io({x}, {y});
   expect_refused(file.file(), "it carries 65 tensors");
+}
+
+// Whether they run, nobody knows; so what they assign is kept nowhere.
+TEST(TfliteRefusals, OfVariablesInBranchesAndLoops) {
+  for (const auto &[code, is_given] :
+       {std::pair{Code::kIf, false}, {Code::kIf, true}, {Code::kWhile, false}, {Code::kWhile, true}}) {
+    TfliteWriter file;
+    const int x = file.tensor("input", {1, 4}), y = file.tensor("output", {1, 4}),
+              handle = file.tensor("handle", {}, TfliteType::kResource);
+    file.op(Code::kVarHandle, {}, {handle}, FlatOut().text(1, "memory"));
+    const std::vector<int32_t> given = is_given ? std::vector<int32_t>{x, handle} : std::vector<int32_t>{x};
+    std::vector<int32_t> operands = given;
+    if (code == Code::kIf) operands.insert(operands.begin(), file.tensor("yes", {}, TfliteType::kBool, {}, std::string(1, 1)));
+    file.op(code, operands, {y}, FlatOut().number(0, int32_t{1}).number(1, int32_t{1}));
+    file.graph_io({x}, {y});
+    file.begin_graph();
+    const int a = file.tensor("a", {1, 4}), before = file.tensor("before", {1, 4}), sum = file.tensor("sum", {1, 4}),
+              inner = file.tensor("handle", {}, TfliteType::kResource);
+    if (!is_given) file.op(Code::kVarHandle, {}, {inner}, FlatOut().text(1, "memory"));
+    file.op(Code::kReadVariable, {inner}, {before});
+    file.op(Code::kAdd, {a, before}, {sum});
+    file.op(Code::kAssignVariable, {inner, sum}, {});
+    file.graph_io(is_given ? std::vector<int32_t>{a, inner} : std::vector<int32_t>{a}, {sum});
+    expect_refused(file.file(), "subgraph 1, which it runs, has a variable");
+  }
 }
 
 // Whatever the bytes are, the file compiles or is refused.

@@ -103,6 +103,7 @@ struct TfliteCode {
     kReduceAny = 91,
     kZerosLike = 93,
     kGatherNd = 107,
+    kIf = 118,
     kWhile = 119,
     kCallOnce = 129,
     kReduceAll = 140,

@@ -5,6 +5,9 @@ import shutil
 import subprocess
 import sys
 
+import numpy as np
+import pytest
+
 import rnnpack
 
 
@@ -27,3 +30,29 @@ def test_a_package_without_its_parts_says_so(tmp_path):
     code = "import rnnpack\ntry:\n    rnnpack.compile(b'x')\nexcept rnnpack.FileError as error:\n    print(error)"
     done = subprocess.run([sys.executable, "-B", "-c", code], cwd=tmp_path, capture_output=True, text=True)
     assert "the tool that comes with the package does not start" in done.stdout, done.stderr
+
+
+def command(*arguments, **how):
+    return subprocess.run([sys.executable, "-m", "rnnpack", *map(str, arguments)], capture_output=True, text=True, **how)
+
+
+@pytest.mark.parametrize("name", ["net.keras", "net.h5"])
+def test_the_command_takes_files_of_keras(tmp_path, name):
+    pytest.importorskip("h5py")
+    from keras_files import INPUTS, LSTM, STEPS, HIDDEN, RECURRENT, layer, sequential, write_h5, write_keras
+    backward = layer("LSTM", "back", units=HIDDEN, **{**RECURRENT, "go_backwards": True})
+    config = sequential(layer("Masking", "masking", mask_value=0.0), backward)
+    if name.endswith(".h5"):
+        write_h5(tmp_path / name, config, {"back": LSTM}, version="2.15.0")
+    else:
+        write_keras(tmp_path / name, config, {"lstm/cell": LSTM})
+    refused = command("compile", name, "-o", "net.rnnp", cwd=tmp_path)
+    assert refused.returncode == 2 and refused.stderr.startswith("rnnpack: "), refused.stderr
+    assert not (tmp_path / "net.rnnp").exists()
+    sizes = "--dim", f"steps={STEPS}"
+    done = command("compile", name, "-o", "net.rnnp", *sizes, cwd=tmp_path)
+    assert done.returncode == 0 and f"rnnpack verify {name} net.rnnp" in done.stdout + done.stderr, done.stderr
+    checked = command("verify", name, "net.rnnp", *sizes, cwd=tmp_path)
+    assert checked.returncode == 0 and "verified" in checked.stdout, checked.stderr
+    np.savez(tmp_path / "x.npz", x=np.zeros((1, STEPS, INPUTS), np.float32))
+    assert command("run", "net.rnnp", "--input", "x.npz", cwd=tmp_path).returncode == 0

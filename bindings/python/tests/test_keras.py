@@ -114,6 +114,15 @@ def test_norms_over_groups_and_steps_cut_and_repeated(tmp_path):
     close(got.reshape(2, -1, 4), y)
 
 
+def test_numbers_are_divided_by_their_length(tmp_path):
+    x = np.concatenate([X, np.zeros((2, 1, INPUTS), np.float32), np.full((2, 1, INPUTS), 1e-8, np.float32)], 1)
+    length = np.linalg.norm(x.astype(float), axis=-1, keepdims=True)
+    config = sequential(layer("UnitNormalization", "u", axis=-1))
+    close(run(tmp_path, config, {}, x=x), x / np.maximum(length, 1e-12))
+    write_h5(tmp_path / "m.h5", config, {"u": []}, version="2.15.0")
+    close(rnnpack.from_keras(tmp_path / "m.h5").session(batch=2).run(x), x / np.maximum(length, 1e-6))
+
+
 def test_attention_with_several_heads(tmp_path):
     heads, width = 2, 5
     stored = {name: [weights(INPUTS, heads, width, seed=at), weights(heads, width, seed=at)] for at, name in enumerate(("query", "key", "value"))}
@@ -193,6 +202,7 @@ def test_states_of_both_directions(tmp_path):
     ([function("GetItem", "a", [tensor("x"), [places(), None, 1]])], "only places and ranges can be taken"),
     ([function("GetItem", "a", [tensor("x"), [places(1)]])], "it takes a part of the batch"),
     ([layer("LayerNormalization", "a", ["x"], axis=-1, rms_scaling=True, scale=False, center=False)], "rms_scaling is not supported"),
+    ([layer("UnitNormalization", "a", ["x"], axis=[0, 2])], "its axes include the batch"),
     ([layer("Flatten", "a", ["x"], data_format="channels_first")], "data_format is not channels_last"),
     ([layer("PReLU", "a", ["x"], shared_axes=[2])], r"slopes of shape \[3, 1\]; accepted: one a channel"),
     ([layer("TimeDistributed", "a", ["x"], layer=layer("Softmax", "s", axis=1))], "its axis is not the last one"),

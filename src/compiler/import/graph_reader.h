@@ -273,9 +273,10 @@ class GraphReader {
     for (size_t i = 0; i < call.input_count(); ++i) {
       if (call.has(i) && call.input(i).kind == Bound::Kind::kUnknown) return;
     }
-    if (node.op_type() == "If" && call.is_const(0) && !call.input(0).tensor->is_dynamic()) {
-      read_branch(call, taken_branch(node, *call.input(0).tensor));
-      return;
+    if (node.op_type() == "If") {
+      const bool is_known = call.is_const(0) && !call.input(0).tensor->is_dynamic();
+      if (is_known) return bind_outputs(call, read_branch(taken_branch(node, *call.input(0).tensor)));
+      if (!call.is_const(0) && read_both(call)) return;
     }
     if (fold(call)) return;
     if (!import) throw Refusal("the operator is only supported where all its inputs are constants" + call.run_time_input());
@@ -297,7 +298,7 @@ class GraphReader {
   }
 
   // The branch's nodes in the place of the If. Names made inside hide those outside until its end.
-  void read_branch(OpCall &call, const OnnxGraph &branch) {
+  std::vector<Bound> read_branch(const OnnxGraph &branch) {
     std::map<std::string, Bound> hidden;
     const std::vector<std::string> made = names_made(branch);
     for (const std::string &name : made) {
@@ -316,6 +317,51 @@ class GraphReader {
     }
     for (const std::string &name : made) b_.bound.erase(name);
     for (auto &outer : hidden) b_.bound[outer.first] = std::move(outer.second);
+    return results;
+  }
+
+  // The condition is computed at run time: both branches run, and it chooses between their results. False where they cannot be
+  // read, or differ in shape.
+  bool read_both(OpCall &call) {
+    View condition = call.mask_view(0);
+    const auto is_one = [&](const Axis &axis) { return axis.empty() || (b_.discovering && axis_size(axis) == 1); };
+    if (!std::all_of(condition.axes.begin(), condition.axes.end(), is_one)) return false;
+    condition.axes.clear();
+    const Problems before = std::exchange(problems_, {});
+    const std::vector<Bound> x = read_branch(branch_of(call.node, true)), y = read_branch(branch_of(call.node, false));
+    const bool is_read = std::exchange(problems_, before).empty();
+    const auto have_one_shape = [](const Bound &a, const Bound &b) { return shape_of(a) == shape_of(b); };
+    if (!is_read || !std::equal(x.begin(), x.end(), y.begin(), y.end(), have_one_shape)) return false;
+    std::vector<Bound> results;
+    for (size_t i = 0; i < x.size(); ++i) results.push_back(call.wants(i) ? chosen_result(call, condition, x[i], y[i]) : Bound{});
+    bind_outputs(call, std::move(results));
+    b_.graph.notes.push_back("node " + quote(call.name) +
+                             " (If): both branches run, and its condition chooses between the results");
+    return true;
+  }
+
+  static std::vector<int64_t> shape_of(const Bound &bound) {
+    if (bound.kind == Bound::Kind::kConst) return bound.tensor->shape;
+    return bound.kind == Bound::Kind::kView ? view_shape(bound.view) : std::vector<int64_t>();
+  }
+
+  // As Where has it.
+  Bound chosen_result(const OpCall &call, const View &condition, const Bound &x, const Bound &y) {
+    const std::string names[4] = {"rnnpack.if", "rnnpack.then", "rnnpack.else", "rnnpack.chosen"};
+    OnnxNode node;
+    node.set_op_type("Where");
+    for (int i = 0; i < 3; ++i) node.add_input(names[i]);
+    node.add_output(names[3]);
+    b_.bound[names[0]] = {Bound::Kind::kView, nullptr, condition};
+    b_.bound[names[1]] = x;
+    b_.bound[names[2]] = y;
+    b_.bound[names[3]] = {};
+    OpCall where{b_, node, Attributes(node), model_.opset, call.name};
+    read_call(where, node);
+    return b_.bound.at(names[3]);
+  }
+
+  void bind_outputs(OpCall &call, std::vector<Bound> results) {
     for (size_t i = 0; i < results.size(); ++i) {
       if (call.wants(i)) b_.bound[call.node.output(static_cast<int>(i))] = std::move(results[i]);
     }

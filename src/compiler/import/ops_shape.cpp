@@ -293,7 +293,8 @@ void condition_at_run_time(OpCall &call) {
     fixes += (fixes.empty() ? "" : " ") + ("--set " + name + "=VALUE");
   throw Refusal("its condition " + quote(call.node.input(0)) +
                 " is computed at run time; accepted: one that follows from constants and " +
-                "fixed sizes (--dim and --shape fix sizes, " + (fixes.empty() ? "--set inputs" : fixes) + ")");
+                "fixed sizes (--dim and --shape fix sizes, " + (fixes.empty() ? "--set inputs" : fixes) +
+                "), or branches that both are read and whose results have the same shapes");
 }
 
 }  // namespace
@@ -318,7 +319,7 @@ const std::vector<ImportRow> kImportShape = {
     {"Concat", concat, "feature axes"},
     {"Expand", expand, "all", 8},
     {"ConstantOfShape", constant_of_shape, "all", 9},
-    {"If", condition_at_run_time, "conditions that follow from constants and fixed sizes; the branch is inlined"},
+    {"If", condition_at_run_time, "a known condition inlines its branch; else both run, with results of one shape"},
 };
 
 }  // namespace rnnp::compiler

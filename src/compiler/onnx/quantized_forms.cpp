@@ -52,7 +52,9 @@ class Replacer {
     for (int i = 0; i < count; ++i) replace(graph_.node(i), [this](OnnxNode *node) { return replace_linear(node); });
     for (int i = 0; i < count; ++i) replace(graph_.node(i), [this](OnnxNode *node) { return replace_dynamic(node); });
     for (int i = 0; i < count; ++i) replace(graph_.node(i), [this](OnnxNode *node) { return replace_choice(&graph_, node); });
-    if (any_) graph_.drop_unread({"DynamicQuantizeLinear", "MatMulInteger", "ConvInteger", "Cast", "Mul"});
+    if (any_)
+      graph_.drop_unread(
+          {"DynamicQuantizeLinear", "MatMulInteger", "ConvInteger", "Cast", "Mul", "Add", "Reshape", "Floor", "Div"});
   }
 
  private:
@@ -116,13 +118,26 @@ class Replacer {
     node->mutable_input()->resize(8);
   }
 
-  OnnxNode *only_reader(const OnnxNode &node, const char *op) const {
+  static Refusal no_chain() {
+    return Refusal(
+        "it is not part of the chain DynamicQuantizeLinear, MatMulInteger or ConvInteger, Cast, Mul; accepted: that chain, with a "
+        "bias over the scales added in front of Cast or without, or QuantizeLinear in front");
+  }
+  // nullptr where there are others, or none of the operator.
+  OnnxNode *reader_of(const OnnxNode &node, const char *op) const {
     const std::vector<OnnxNode *> readers = graph_.readers(node.output(0));
-    if (graph_.is_output(node.output(0)) || readers.size() != 1 || readers[0]->op_type() != op || readers[0]->output_size() != 1)
-      throw Refusal(
-          "it is not part of the chain DynamicQuantizeLinear, MatMulInteger or ConvInteger, Cast, Mul; accepted: that "
-          "chain, or QuantizeLinear in front");
-    return readers[0];
+    const bool is_only = !graph_.is_output(node.output(0)) && readers.size() == 1 && readers[0]->output_size() == 1;
+    return is_only && readers[0]->op_type() == op ? readers[0] : nullptr;
+  }
+  OnnxNode *only_reader(const OnnxNode &node, const char *op) const {
+    OnnxNode *reader = reader_of(node, op);
+    if (reader == nullptr) throw no_chain();
+    return reader;
+  }
+  const OnnxNode &only_maker(const std::string &name, const char *op, int inputs) const {
+    const OnnxNode *maker = graph_.maker(name);
+    if (maker == nullptr || maker->op_type() != op || maker->input_size() != inputs) throw no_chain();
+    return *maker;
   }
 
   // The DynamicQuantizeLinear whose integers and zero point the node has as its inputs 0 and 2; nullptr for others.
@@ -211,22 +226,54 @@ class Replacer {
       throw Refusal("its scale has shape " + shape_text(scale.shape) + ", which is not one for each output");
   }
 
-  // y = Cast(MatMulInteger(quantised x, W)) (x's scale W's scale) becomes MatMul(x, W), and so for ConvInteger.
-  void behind_dynamic(const OnnxNode &node, const Tensor &q) {
-    const OnnxNode *source = dynamic_source(node);
-    const OnnxNode *cast = only_reader(node, "Cast");
-    OnnxNode *result = only_reader(*cast, "Mul");
-    if (result->input_size() != 2) throw Refusal("its chain lacks inputs");
-    const OnnxNode *scales = graph_.maker(result->input(result->input(0) == cast->output(0) ? 1 : 0));
+  // The factor of a Mul beside x's scale.
+  const Tensor &weight_scale(const std::string &product, const OnnxNode &source) {
+    const OnnxNode *scales = graph_.maker(product);
     const Tensor *scale = nullptr;
     for (int i = 0; scales != nullptr && scales->op_type() == "Mul" && scales->input_size() == 2 && i < 2; ++i) {
-      if (scales->input(i) == source->output(1)) scale = graph_.constant(*scales, 1 - i);
+      if (scales->input(i) == source.output(1)) scale = graph_.constant(*scales, 1 - i);
     }
     if (scale == nullptr) throw Refusal("its result is not multiplied by the scales of both factors; accepted: that chain");
-    check_factor(node, q, *scale);
+    return *scale;
+  }
+  static const std::string &other_input(const OnnxNode &node, const std::string &name) {
+    if (node.input_size() != 2) throw Refusal("its chain lacks inputs");
+    return node.input(node.input(0) == name ? 1 : 0);
+  }
+
+  // What older files add to the integers, as the floats that it stands for: Reshape(Cast(Floor(bias / scales))).
+  std::string plain_bias(const OnnxNode &add, const OnnxNode &node, const OnnxNode &source, const Tensor &scale) {
+    std::string name = other_input(add, node.output(0)), shape;
+    const OnnxNode *reshape = graph_.maker(name);
+    if (reshape != nullptr && reshape->op_type() == "Reshape" && reshape->input_size() == 2) {
+      name = reshape->input(0);
+      shape = reshape->input(1);
+    }
+    const OnnxNode &floor = only_maker(only_maker(name, "Cast", 1).input(0), "Floor", 1),
+                   &whole = only_maker(floor.input(0), "Div", 2);
+    const Tensor &divisor = weight_scale(whole.input(1), source);
+    if (divisor.shape != scale.shape || !std::equal(divisor.data.begin(), divisor.data.end(), scale.data.begin())) throw no_chain();
+    if (shape.empty()) return whole.input(0);
+    std::string bias = graph_.fresh(whole.input(0) + ":shaped");
+    graph_.add_node("Reshape", node_title(add), {whole.input(0), shape}, bias);
+    return bias;
+  }
+
+  // y = Cast(MatMulInteger(quantised x, W)) (x's scale W's scale) becomes MatMul(x, W), and so for ConvInteger.
+  void behind_dynamic(const OnnxNode &node, const Tensor &q) {
+    const OnnxNode *source = dynamic_source(node), *add = reader_of(node, "Add");
+    const OnnxNode *cast = only_reader(add == nullptr ? node : *add, "Cast");
+    OnnxNode *result = only_reader(*cast, "Mul");
+    const Tensor &scale = weight_scale(other_input(*result, cast->output(0)), *source);
+    check_factor(node, q, scale);
+    const std::string title = node_title(node), x = source->input(0), y = result->output(0);
     const std::string w =
-        graph_.add_constant(node_title(node) + ":W", dequantized(q, *scale, graph_.constant(node, 3), axis_of_outputs(node, q)));
-    const std::string x = source->input(0);
+        graph_.add_constant(title + ":W", dequantized(q, scale, graph_.constant(node, 3), axis_of_outputs(node, q)));
+    if (add != nullptr) {
+      const std::string bias = plain_bias(*add, node, *source, scale), product = graph_.fresh(y + ":product");
+      graph_.add_node("Add", title, {product, bias}, y);
+      result->set_output(0, product);
+    }
     *result->mutable_attribute() = node.attribute();
     become(result, node.op_type() == "ConvInteger" ? "Conv" : "MatMul", {x, w});
   }

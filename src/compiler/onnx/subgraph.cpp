@@ -36,7 +36,11 @@ std::vector<std::string> names_read(const OnnxNode &node) {
 
 const OnnxGraph &taken_branch(const OnnxNode &node, const Tensor &condition) {
   if (condition.size() != 1) throw Refusal("its condition has shape " + shape_text(condition.shape) + "; accepted: one element");
-  const char *name = condition.data[0] != 0 ? "then_branch" : "else_branch";
+  return branch_of(node, condition.data[0] != 0);
+}
+
+const OnnxGraph &branch_of(const OnnxNode &node, bool condition) {
+  const char *name = condition ? "then_branch" : "else_branch";
   const OnnxAttribute *attribute = Attributes(node).find(name);
   if (attribute == nullptr || attribute->type() != OnnxAttribute::kGraph) {
     throw Refusal("attribute '" + std::string(name) + "' is missing");

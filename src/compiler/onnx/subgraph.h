@@ -17,6 +17,7 @@ std::vector<std::string> names_read(const OnnxNode &node);
 // The branch that `condition` takes. Throws Refusal: no such branch, another number of outputs, a condition of more than one
 // element.
 const OnnxGraph &taken_branch(const OnnxNode &node, const Tensor &condition);
+const OnnxGraph &branch_of(const OnnxNode &node, bool condition);
 
 // Every name that the graph itself makes: initialisers and outputs of its nodes.
 std::vector<std::string> names_made(const OnnxGraph &graph);

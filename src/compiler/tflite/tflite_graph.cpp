@@ -205,21 +205,28 @@ void TfGraph::convert(size_t at) {
   if (refused) context_->problems.add(title, name, *refused);
 }
 
-void TfGraph::convert() {
-  for (size_t i = 0; i < graph_.operators.size(); ++i) convert(i);
-}
-
+// An assignment is needed where what is needed reads its variable: seeds that count beside a network are not.
 void TfGraph::convert_for(const std::vector<int32_t> &tensors) {
   std::set<int32_t> wanted(tensors.begin(), tensors.end());
-  std::vector<size_t> needed;
-  for (size_t i = graph_.operators.size(); i-- > 0;) {
-    const TfOperator &op = graph_.operators[i];
-    const auto is_wanted = [&](int32_t t) { return wanted.count(t) != 0 && !is_known(t); };
-    if (std::none_of(op.outputs.begin(), op.outputs.end(), is_wanted)) continue;
-    wanted.insert(op.inputs.begin(), op.inputs.end());
-    needed.push_back(i);
+  std::set<std::string> variables;
+  std::vector<bool> needed(graph_.operators.size());
+  const auto is_wanted = [&](int32_t t) { return wanted.count(t) != 0 && !is_known(t); };
+  for (bool more = true; more;) {
+    more = false;
+    Budget::charge_operations(100.0 * static_cast<double>(graph_.operators.size()));
+    for (size_t i = graph_.operators.size(); i-- > 0;) {
+      const TfOperator &op = graph_.operators[i];
+      const bool acts = acts_on(graph_, op, variables);
+      if (needed[i] || (!acts && std::none_of(op.outputs.begin(), op.outputs.end(), is_wanted))) continue;
+      needed[i] = true;
+      wanted.insert(op.inputs.begin(), op.inputs.end());
+      const std::string read = variable_read(graph_, op);
+      more = (!read.empty() && variables.insert(read).second) || more;
+    }
   }
-  std::for_each(needed.rbegin(), needed.rend(), [&](size_t i) { convert(i); });
+  for (size_t i = 0; i < needed.size(); ++i) {
+    if (needed[i]) convert(i);
+  }
 }
 
 std::string TfContext::state(const std::string &wished, const std::vector<int64_t> &shape) {

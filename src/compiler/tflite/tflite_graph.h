@@ -67,9 +67,7 @@ class TfGraph {
   // What an input of the subgraph is called: as real numbers, or as steps of its grid.
   void set(int32_t tensor, const std::string &name, bool is_steps);
   bool is_known(int32_t tensor) const { return values_.count(tensor) != 0; }
-  // Converts all operators; what fails goes to the context's problems.
-  void convert();
-  // Those that the tensors need.
+  // Converts the operators that the tensors need; what fails goes to the context's problems.
   void convert_for(const std::vector<int32_t> &tensors);
 
   // Real numbers; a constant where the file has one.
@@ -184,6 +182,10 @@ struct TfRow {
 extern const std::vector<TfRow> kTfArithmetic, kTfLayers, kTfShapes, kTfSequences, kTfLoops, kTfVariables;
 // Every operator that is read.
 const std::vector<const std::vector<TfRow> *> &tflite_tables();
+
+// The variable that an operator reads, "" for none. Whether an operator may assign one of these, beside what it gives out.
+std::string variable_read(const TfSubgraph &graph, const TfOperator &op);
+bool acts_on(const TfSubgraph &graph, const TfOperator &op, const std::set<std::string> &variables);
 
 int onnx_element_type(TfType type);
 bool has_single_scale(const TfTensor &tensor);

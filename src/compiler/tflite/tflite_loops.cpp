@@ -1,5 +1,5 @@
 // tflite_loops.cpp -- WHILE as Keras writes recurrent layers: a counter, sequences that are read at it, states, lists of results
-// that are written at it. It becomes a Scan, whose body the compiler turns into a layer where it is a cell.
+// that are written at it. It becomes a Scan, whose body the compiler turns into a layer where it is a cell. IF becomes an If.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
@@ -282,7 +282,42 @@ const TfSubgraph &subgraph(const TfCall &call, const TfModel &model, int field) 
   const int32_t index = call.options().number<int32_t>(field, 0);
   if (index < 0 || index >= static_cast<int64_t>(model.graphs.size()))
     throw Refusal("it runs subgraph " + std::to_string(index) + ", which the file does not have");
-  return model.graphs[static_cast<size_t>(index)];
+  const TfSubgraph &graph = model.graphs[static_cast<size_t>(index)];
+  const auto has_variable = [](const TfOperator &op) { return tflite_operator_name(op) == "VAR_HANDLE"; };
+  const auto takes_variable = [&](int32_t input) { return graph.tensors[static_cast<size_t>(input)].type == TfType::kResource; };
+  if (std::any_of(graph.operators.begin(), graph.operators.end(), has_variable) ||
+      std::any_of(graph.inputs.begin(), graph.inputs.end(), takes_variable))
+    throw Refusal("subgraph " + std::to_string(index) + ", which it runs, has a variable; accepted: variables outside");
+  return graph;
+}
+
+// Both branches as ONNX has them: they read what the operands are called outside.
+onnx::GraphProto branch(TfCall &call, const TfSubgraph &graph, const std::string &title) {
+  GraphBuilder nodes(title);
+  TfGraph inside(&call.graph().context(), graph, &nodes, title + "_");
+  for (size_t i = 0; i < graph.inputs.size(); ++i) inside.set(graph.inputs[i], call.real(i + 1), false);
+  inside.convert_for(graph.outputs);
+  if (!call.graph().context().problems.empty()) return {};
+  for (const int32_t output : graph.outputs) nodes.output(nodes.node("Identity", {inside.result(output)}, title + "_result"));
+  return nodes.take_graph();
+}
+
+void if_else(TfCall &call) {
+  TfContext &context = call.graph().context();
+  const TfSubgraph *graphs[2] = {&subgraph(call, context.model, 0), &subgraph(call, context.model, 1)};
+  if (context.depth != 0) throw Refusal("it is inside a loop or a branch; accepted: outside");
+  for (const TfSubgraph *graph : graphs) {
+    if (graph->inputs.size() + 1 != call.inputs() || graph->outputs.size() != call.op().outputs.size())
+      throw Refusal("its subgraphs take or give other numbers of tensors");
+  }
+  std::vector<std::string> outputs;
+  for (size_t i = 0; i < call.op().outputs.size(); ++i) outputs.push_back(call.graph().nodes().unused(call.title() + "_made"));
+  ++context.depth;
+  onnx::GraphProto then = branch(call, *graphs[0], call.title() + "_then"),
+                   otherwise = branch(call, *graphs[1], call.title() + "_else");
+  --context.depth;
+  call.graph().nodes().node_to("If", {call.real(0)}, outputs).with_graph("then_branch", then).with_graph("else_branch", otherwise);
+  for (size_t i = 0; i < outputs.size(); ++i) call.give(outputs[i], {1}, 0, i);
 }
 
 void while_loop(TfCall &call) {
@@ -302,6 +337,7 @@ void while_loop(TfCall &call) {
 }  // namespace
 
 const std::vector<TfRow> kTfLoops = {
+    {"IF", if_else, 2},
     {"WHILE", while_loop, 2},
 };
 

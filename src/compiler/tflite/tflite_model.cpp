@@ -74,7 +74,7 @@ std::unique_ptr<OnnxModel> converted(const TfModel &model) {
   TfGraph graph(&context, main, &builder, "");
   for (size_t i = 0; i < main.inputs.size(); ++i)
     noting(&context.problems, "input", [&] { add_input(model, main.inputs[i], i, &builder, &graph); });
-  graph.convert();
+  graph.convert_for(main.outputs);
   context.problems.raise();
   for (size_t i = 0; i < main.outputs.size(); ++i)
     noting(&context.problems, "output", [&] { add_output(model, main.outputs[i], i, &builder, &graph); });

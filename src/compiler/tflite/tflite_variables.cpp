@@ -20,12 +20,16 @@ const TfOperator *maker_of(const TfSubgraph &graph, int32_t tensor) {
   return nullptr;
 }
 
-// The variable that an operand is the handle of.
-std::string named(const TfSubgraph &graph, const TfOperator &op) {
+// The variable that an operand is the handle of; "" where it is computed.
+std::string handled(const TfSubgraph &graph, const TfOperator &op) {
   const TfOperator *handle = op.inputs.empty() ? nullptr : maker_of(graph, op.inputs[0]);
-  if (handle == nullptr || tflite_operator_name(*handle) != "VAR_HANDLE")
-    throw Refusal("its variable is computed; accepted: the result of VAR_HANDLE");
-  return variable_name(*handle);
+  return handle != nullptr && tflite_operator_name(*handle) == "VAR_HANDLE" ? variable_name(*handle) : "";
+}
+
+std::string named(const TfSubgraph &graph, const TfOperator &op) {
+  std::string name = handled(graph, op);
+  if (name.empty()) throw Refusal("its variable is computed; accepted: the result of VAR_HANDLE");
+  return name;
 }
 
 bool is_assigned(const TfSubgraph &graph, const std::string &name) {
@@ -101,6 +105,15 @@ void assign_variable(TfCall &call) {
 }
 
 }  // namespace
+
+std::string variable_read(const TfSubgraph &graph, const TfOperator &op) {
+  return tflite_operator_name(op) == "READ_VARIABLE" ? handled(graph, op) : "";
+}
+
+bool acts_on(const TfSubgraph &graph, const TfOperator &op, const std::set<std::string> &variables) {
+  const std::string name = tflite_operator_name(op), variable = handled(graph, op);
+  return name == "CALL_ONCE" || (name == "ASSIGN_VARIABLE" && (variable.empty() || variables.count(variable) != 0));
+}
 
 const std::vector<TfRow> kTfVariables = {
     {"ASSIGN_VARIABLE", assign_variable, 0},

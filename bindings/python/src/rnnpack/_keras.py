@@ -181,7 +181,7 @@ class _Importer:
         self._layers = Layers()
         old = version.split(".")[0] in ("1", "2") if version else None
         self._layers.hard_slope = None if old is None else OLD_HARD_SLOPE if old else HARD_SLOPE
-        self._layers.masks_beside_states = old
+        self._layers.is_old = old
         self._values: Dict[Tuple[str, int], Value] = {}
         self._by_class: Dict[str, int] = {}
 

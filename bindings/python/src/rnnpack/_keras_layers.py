@@ -113,6 +113,19 @@ def _group_norm(layers: Layers, layer: KerasLayer, x: Value) -> Value:
     return layers.group_norm(layer.name, x, x.features if groups == -1 else groups, gamma, beta, float(layer.get("epsilon", 1e-3)))
 
 
+def _unit_norm(layers: Layers, layer: KerasLayer, x: Value) -> Value:
+    """Divided by its length, which is at least 1e-12; before Keras 3 by 1e-6."""
+    axis = layer.get("axis", -1)
+    axes = sorted(int(a) % len(x.shape) for a in (axis if isinstance(axis, (list, tuple)) else [axis]))
+    if 0 in axes:
+        raise layer.unsupported("its axes include the batch")
+    shape = [1 if at in axes else size for at, size in enumerate(x.shape)]
+    length = layers.made("ReduceL2", [x.name, layers.ints(layer.name + ".axes", axes)], layer.name + ".length", shape, keepdims=1)
+    least = layers.graph.constant(layer.name + ".least", 1e-6 if layers.is_old else 1e-12)
+    length = layers.made("Max", [length.name, least], layer.name + ".divisor", shape)
+    return layers.made("Div", [x.name, length.name], layer.name, x.shape)
+
+
 def _activation(layers: Layers, layer: KerasLayer, x: Value) -> Value:
     return layers.activation(layer.name, x, layer.activation())
 
@@ -250,7 +263,7 @@ def _check_turned(layer: KerasLayer, x: Value, backwards: bool, zeros: bool, unr
         raise layer.unsupported("unroll with a mask is not supported where all steps come backwards: Keras reads that mask in the other order")
     steps = x.shape[1]
     if backwards and not isinstance(steps, int):
-        raise layer.unsupported("a mask before a layer that runs backwards is supported for a fixed number of steps; try: dim={'steps': SIZE}")
+        raise layer.unsupported("a mask before a layer that runs backwards is supported for a fixed number of steps; try: dim={'steps': SIZE}, of the command --dim steps=SIZE")
     if backwards and not 0 < int(steps) <= _MOST_TURNED:
         raise layer.unsupported(f"a mask of {steps} steps where a layer runs backwards; accepted: 1 to {_MOST_TURNED}")
 
@@ -342,6 +355,6 @@ _OF_PLACES = ("Conv1D", "Conv2D", "DepthwiseConv2D", "SeparableConv2D", "MaxPool
 _PLAIN: Dict[str, Callable[[Layers, KerasLayer, Value], Value]] = {
     **CONVS, **{name: _function for name in _ACTIVATIONS}, "Dense": _dense, "GlobalAveragePooling1D": _mean, "Masking": masking, "GlobalMaxPooling1D": _over_places("ReduceMax"),
     "GlobalAveragePooling2D": _over_places("ReduceMean"), "GlobalMaxPooling2D": _over_places("ReduceMax"), "BatchNormalization": _batch_norm,
-    "LayerNormalization": _layer_norm, "GroupNormalization": _group_norm, "Activation": _activation, "ReLU": _relu, "LeakyReLU": _leaky_relu,
-    "ELU": _elu, "PReLU": _prelu, "Softmax": _softmax, "Embedding": _embedding, "RepeatVector": _repeat, "Flatten": _flatten, "Reshape": _reshape,
+    "LayerNormalization": _layer_norm, "GroupNormalization": _group_norm, "UnitNormalization": _unit_norm, "Activation": _activation,
+    "ReLU": _relu, "LeakyReLU": _leaky_relu, "ELU": _elu, "PReLU": _prelu, "Softmax": _softmax, "Embedding": _embedding, "RepeatVector": _repeat, "Flatten": _flatten, "Reshape": _reshape,
     "Permute": _permute, "Rescaling": _rescaling, "TimeDistributed": _time_distributed, "GetItem": _item}

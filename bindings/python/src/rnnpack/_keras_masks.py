@@ -14,7 +14,7 @@ _RECURRENT = ("LSTM", "GRU", "SimpleRNN", "RNN", "Bidirectional")
 _READS = (*_RECURRENT, "GlobalAveragePooling1D")
 _IGNORES = ("BatchNormalization", "TimeDistributed")  # what they are given
 _PASSES = (*SAME, "Activation", "BatchNormalization", "Dense", "ELU", "GroupNormalization", "LayerNormalization", "LeakyReLU", "PReLU", "ReLU",
-           "Rescaling", "TimeDistributed")
+           "Rescaling", "TimeDistributed", "UnitNormalization")
 _REFUSES = ("Softmax", "Attention", "AdditiveAttention", "MultiHeadAttention")
 
 
@@ -93,9 +93,9 @@ def as_computed(layers: Layers, layer: KerasLayer, inputs: Sequence[Value], is_n
     has the mask all the same."""
     if len(inputs) == 1 or is_named or layer.kind not in _RECURRENT or not inputs[0].mask:
         return inputs
-    if layers.masks_beside_states is None:
+    if layers.is_old is None:
         raise layer.unsupported("a mask beside initial states is supported in a file that tells which Keras wrote it")
-    return inputs if layers.masks_beside_states else [replace(inputs[0], mask=""), *inputs[1:]]
+    return inputs if layers.is_old else [replace(inputs[0], mask=""), *inputs[1:]]
 
 
 def masks_behind(layers: Layers, layer: KerasLayer, inputs: Sequence[Value], made: Sequence[Value]) -> List[Value]:

@@ -359,7 +359,7 @@ def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int]
     onnx: Union[str, bytes]
     if isinstance(model, (str, os.PathLike)):
         onnx = os.path.abspath(os.fspath(model))
-        if _is_of_keras(onnx):
+        if is_of_keras(onnx):
             from ._keras import keras_to_onnx
             dim = dict(dim or {})
             onnx = keras_to_onnx(onnx, dim)
@@ -377,7 +377,7 @@ def compile(model: Union[PathLike, bytes, OnnxMessage], *, stream: Optional[int]
     return _compiled(onnx, given, report, progress)
 
 
-def _is_of_keras(path: str) -> bool:
+def is_of_keras(path: str) -> bool:
     try:
         with open(path, "rb") as file:
             return file.read(8).startswith((b"PK\3\4", b"\x89HDF\r\n\x1a\n"))

@@ -24,6 +24,11 @@ _ERRORS = {tables.COMPILE_USAGE: UsageError, tables.COMPILE_REFUSED: ModelError,
            tables.COMPILE_UNVERIFIED: VerifyError}
 
 
+def code_of(error: Error) -> int:
+    """The tool's exit code that stands for it."""
+    return next((code for code, kind in _ERRORS.items() if isinstance(error, kind)), tables.COMPILE_USAGE)
+
+
 class Said(NamedTuple):
     """What the tool wrote to its two streams."""
     out: str

@@ -5,6 +5,7 @@
 
 #include "compiler/compile.h"
 #include "compiler/import/import.h"
+#include "compiler/ir/state_names.h"
 #include "compiler/onnx/problem.h"
 #include "onnx_builder.h"
 
@@ -347,6 +348,14 @@ std::string error_of(const onnx::ModelProto &proto, const std::vector<StatePair>
     return error.what();
   }
   return "";
+}
+
+TEST(States, NamesOfWhatComesBeforeAndAfter) {
+  for (const auto &[output, input] :
+       {std::pair{"h_out", "h_in"}, {"S_next", "S"}, {"new_cache", "cache_"}, {"hn", "h0"}, {"cN", "c0"}, {"h_1", "h_0"}})
+    EXPECT_TRUE(compiler::carries_on(output, input)) << output << " of " << input;
+  for (const auto &[output, input] : {std::pair{"cn", "h0"}, {"logits", "state"}, {"hidden", "h0"}, {"probabilities", "x0"}})
+    EXPECT_FALSE(compiler::carries_on(output, input)) << output << " of " << input;
 }
 
 TEST(States, WhatDoesNotFitIsRefused) {

@@ -7,7 +7,7 @@
 
 namespace rnnp::compiler {
 
-// h_in and h_out, cache and new_cache: the output's name holds the input's, without a trailing "in".
+// h_in and h_out, cache and new_cache: the output's name holds the input's, without a trailing "in". h0 and hn.
 bool carries_on(const std::string &output, const std::string &input);
 
 }  // namespace rnnp::compiler

@@ -1,7 +1,7 @@
 #!/bin/bash
 # test_exporters.sh BUILD [check.py's arguments] -- exports models from PyTorch, Keras, JAX and Neural Amp Modeler's trainer, quantizes
-# some by onnxruntime's tools, compiles each and compares with onnxruntime. BUILD-exporters/table.md lists them all, counts.md the
-# results of each exporter.
+# some by onnxruntime's tools, takes others from packages on PyPI, compiles each and compares with onnxruntime. BUILD-exporters/table.md
+# lists them all, counts.md the results of each exporter.
 # The frameworks go into three virtual environments under BUILD-exporters (several GB: PyTorch's wheel brings its GPU libraries; give
 # PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS for a smaller one). CASES="lstm policy_loop" takes models of these names alone. SPDX-License-Identifier: Apache-2.0
 set -eu
@@ -26,7 +26,7 @@ venv() {  # venv NAME: made anew where the list of packages has changed
 cases() {  # cases NAME VENV [argument]: made anew where the programs, packages or what they start from have changed
   local name=$1 venv=$2 stamp reader=()
   shift 2
-  [ "$name" != keras ] || reader=(bindings/python/src/rnnpack/_*.py)
+  [ "$venv" != keras ] || reader=(bindings/python/src/rnnpack/_*.py)
   stamp=$(cat "$tests"/case.py "$tests/$name"_*.py "$tests/packages-$venv.txt" "${reader[@]}" ${1:+"$1/.stamp"} <(echo "${names[@]}") | cksum)
   [ "$(cat "$folder/$name-cases/.stamp" 2>/dev/null)" = "$stamp" ] && return
   "$folder/$venv/bin/python" -B "$tests/${name}_models.py" "$@" "$folder/$name-cases" "${names[@]}" >"$folder/$name.log" 2>&1 ||
@@ -52,5 +52,6 @@ cases keras keras
 cases quantised torch "$folder/torch-cases"
 cases nam torch
 cases jax jax
+cases published keras
 exec "$folder/torch/bin/python" -B "$tests/check.py" --tool "$build-hosted/src/compiler/rnnpack" --refused "$tests/refused.txt" \
-  --table "$folder/table.md" --counts "$folder/counts.md" "$@" "$folder/torch-cases" "$folder/keras-cases" "$folder/quantised-cases" "$folder/nam-cases" "$folder/jax-cases"
+  --table "$folder/table.md" --counts "$folder/counts.md" "$@" "$folder/torch-cases" "$folder/keras-cases" "$folder/quantised-cases" "$folder/nam-cases" "$folder/jax-cases" "$folder/published-cases"

@@ -33,6 +33,10 @@ class Folder:
         np.savez(self.path / f"{name}.npz", **arrays)
         self.cases.append({"name": name, "kind": kind, "exporter": exporter})
 
+    def options(self, flags=(), quantised=False):
+        """Of the case that was added last: what a user gives, and whether its weights are integers."""
+        self.cases[-1].update({"flags": list(flags), "quantised": quantised})
+
     def failed(self, name, kind, exporter, error):
         text = str(error).strip().splitlines() or [type(error).__name__]
         self.cases.append({"name": name, "kind": kind, "exporter": exporter, "not_exported": text[0][:160]})

@@ -282,6 +282,18 @@ def equinox_lstm_of_rows():
     return jax.vmap(equinox_scan(eqx.nn.LSTMCell(IN, HIDDEN, key=KEY))), SEQUENCE
 
 
+@model
+def cond_by_gain():
+    w = matrix(IN, IN)
+    return lambda x, gain: jax.lax.cond(gain[0] > 0.0, lambda x: jnp.tanh(x @ w), lambda x: 0.5 * x, x), SEQUENCE, (1,)
+
+
+@model
+def cond_by_mean():
+    w = matrix(IN, IN)
+    return lambda x: jax.lax.cond(jnp.mean(x) > 0.0, lambda x: jnp.tanh(x @ w), lambda x: 0.5 * x, x), (IN,)
+
+
 def open_shape(shape):
     """Of sequences the steps too; scans that start from zeros of BATCH rows keep those."""
     rows = "B" if shape in (SEQUENCE, ROW) else BATCH

@@ -146,6 +146,24 @@ class Axes(InFolder):
         save_onnx(self.onnx, nodes + [("Det", ["z"], ["y"], {})], {"x": ["frames", "N", H]}, ["y"], constants)
         self.assertEqual(len(rnnpack("compile", self.onnx, "-o", self.blob, code=2).stderr.splitlines()), 2)
 
+    def test_one_row_is_proposed_where_another_input_has_one(self):
+        nodes, constants = layer("a", "x", "z")
+        one = [*nodes, ("Gather", ["z", "first"], ["y"], {"axis": 1}), ("GRU", ["z", "aW", "aR", "", "", "h0"], ["q"], {"hidden_size": H})]
+        constants = constants | {"first": np.array(0)}
+        save_onnx(self.onnx, one, {"x": ["T", 1, H], "h0": [1, "N", H]}, ["y", "q"], constants)
+        said = rnnpack("compile", self.onnx, "-o", self.blob, code=2).stderr
+        self.assertIn("try: --dim N=1 (the graph has this size where others are open)", said)
+        rnnpack("compile", self.onnx, "-o", self.blob, "--dim", "N=1")
+
+    def test_open_sizes_are_named_where_they_may_be_the_reason(self):
+        nodes, constants = layer("a", "s", "y")
+        some = [("Conv", ["x", "K"], ["c"], {"strides": [64]}), ("Squeeze", ["c", "last"], ["d"], {}), ("Unsqueeze", ["d", "first"], ["s"], {}), *nodes]
+        constants |= {"K": np.ones((H, 1, 64), np.float32), "last": np.array([2]), "first": np.array([0])}
+        save_onnx(self.onnx, some, {"x": ["N", 1, "samples"]}, ["y"], constants)
+        said = rnnpack("compile", self.onnx, "-o", self.blob, code=2).stderr
+        self.assertIn("a size that the network is made for may help: --dim N=SIZE, --dim samples=SIZE", said)
+        rnnpack("compile", self.onnx, "-o", self.blob, "--dim", "samples=64")
+
     def test_what_compile_proposes_next_runs_as_it_stands(self):
         nodes, constants = layer("a", "z", "y")
         save_onnx(self.onnx, [("Add", ["x", "h"], ["z"], {}), ("Identity", ["z"], ["h_out"], {})] + nodes,

@@ -205,10 +205,26 @@ class Refused {
     if (found.options == own.options && !own.why.empty()) found.why = own.why;
     for (size_t i = 0; i < sizes_beside.size() && found.options.empty(); ++i) found = fixed(sizes_beside[i], {AxisRole::kBatch});
     if (found.options.empty() && axes_.any_open(AxisRole::kBatch)) found = fixed(0, {});
-    return found.options.empty() ? as_one_array() : found;
+    if (found.options.empty()) found = as_one_array();
+    if (found.options.empty() && axes_.any_open(AxisRole::kBatch)) found = fixed(1, {});
+    if (found.options.empty()) found.why = open_sizes(problems.lines());
+    return found;
   }
 
  private:
+  // Where other sizes lead to other problems, the right ones may lead to none.
+  std::string open_sizes(const std::vector<std::string> &problems) const {
+    Origins some = axes_.with_size(kExample, {AxisRole::kBatch});
+    if (some.conflict()) return "";
+    GraphReader probe(model_, &some, false, facts_);
+    probe.read();
+    if (!probe.problems().empty() && probe.problems().lines()[0] == problems[0]) return "";
+    std::string text;
+    for (const std::string &option : options_that_fix(model_, axes_, some, 0))
+      text += (text.empty() ? "a size that the network is made for may help: " : ", ") + option;
+    return text;
+  }
+
   // `size`: 0, or a number of the graph; steps stay open where they may, and batch rows where they are among `open`.
   Remedy fixed(int64_t size, const std::set<AxisRole> &open) const {
     const std::string why = size ? "the graph has this size where others are open" : "one blob for each size";

@@ -16,7 +16,7 @@ namespace rnnp::compiler {
 // together. None: nothing that is known of.
 struct Remedy {
   std::vector<std::string> options;  // "--dim steps=SIZE"
-  std::string why;                   // may be empty
+  std::string why;                   // may be empty; without options what else there is to say
 };
 
 // Thrown while one node is read; the importer adds the node's name and op type and goes on with the next one.

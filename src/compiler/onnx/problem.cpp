@@ -10,7 +10,7 @@ namespace rnnp::compiler {
 namespace {
 
 std::string try_line(const Remedy &remedy) {
-  if (remedy.options.empty()) return "";
+  if (remedy.options.empty()) return remedy.why.empty() ? "" : "\n" + remedy.why;
   std::string text = "\ntry:";
   for (const std::string &option : remedy.options) text += " " + option;
   return text + (remedy.why.empty() ? "" : " (" + remedy.why + ")");

@@ -66,13 +66,19 @@ class ModelFiles(unittest.TestCase):
     def test_what_others_than_the_tool_read_is_said(self):
         header = b'{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
         for start, words in ((b"\x89HDF\r\n\x1a\n", "the Python package reads it"), (b"PK\3\4", "the Python package reads .keras"),
-                             (b"\x80\x02", "export the network to ONNX"), (b"GGUF", "GGUF"), (b"\x93NUMPY", "an array of NumPy"),
+                             (b"\x80\x04", "export the network to ONNX"), (b"GGUF", "GGUF"), (b"\x93NUMPY", "an array of NumPy"),
                              (len(header).to_bytes(8, "little") + header, "rnnpack.from_weights")):
             (self.folder / "other").write_bytes(start + bytes(4))
             refused = run("compile", self.folder / "other", "-o", self.folder / "none.rnnp")
             self.assertEqual(refused.returncode, 2)
             self.assertIn("the file is not an ONNX model but ", refused.stderr)
             self.assertIn(words, refused.stderr)
+
+    def test_a_saved_model_is_said_to_have_no_graph(self):
+        (self.folder / "saved_model.pb").write_bytes(b"\x08\x01\x12\x04\x0a\x02\x08\x01")
+        refused = run("compile", self.folder / "saved_model.pb", "-o", self.folder / "none.rnnp")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("the file is not an ONNX model: it has no graph (a SavedModel", refused.stderr)
 
     def test_newer_files_are_said_to_be(self):
         file = json.loads((self.folder / "wavenet").read_text())

@@ -27,13 +27,17 @@ bool is_safetensors(std::string_view bytes) {
 
 // Files that people try: what they are, and what to do with them. nullptr for all others.
 const char *unread(const ModelFile &file) {
+  static const char *const kPickle = "a pickle, as old files of PyTorch: export the network to ONNX (docs/EXPORTING.md)";
   static const std::pair<std::string_view, const char *> kStarts[] = {
       {"\x89HDF\r\n\x1a\n", "HDF5, as Keras' .h5: the Python package reads it, by rnnpack.compile(path) or as a command"},
       {"PK\x03\x04",
        "a zip archive: the Python package reads .keras, by rnnpack.compile(path) or as a command; of PyTorch's files export the "
        "network "
        "to ONNX (docs/EXPORTING.md)"},
-      {"\x80\x02", "a pickle, as old files of PyTorch: export the network to ONNX (docs/EXPORTING.md)"},
+      {"\x80\x02", kPickle},
+      {"\x80\x03", kPickle},
+      {"\x80\x04", kPickle},
+      {"\x80\x05", kPickle},
       {"GGUF", "GGUF, weights of a language model: export the network to ONNX"},
       {"\x93NUMPY", "an array of NumPy"},
   };

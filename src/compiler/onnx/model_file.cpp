@@ -224,6 +224,9 @@ std::unique_ptr<OnnxModel> parse_model(const void *bytes, size_t size, const std
   if (!proto.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) {
     throw ModelError("the file is not an ONNX model, or it is damaged");
   }
+  if (!proto.has_graph())
+    throw ModelError(
+        "the file is not an ONNX model: it has no graph (a SavedModel of TensorFlow has to be exported: docs/EXPORTING.md)");
   std::vector<std::string> data_files;
   if (folder != nullptr) data_files = read_external_data(&proto, *folder);
   auto model = check_model(std::move(proto));

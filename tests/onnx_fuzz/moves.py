@@ -258,7 +258,7 @@ def reduce(g):
 
 
 def filled(g):
-    """A constant made by nodes: ConstantOfShape, an If that folds, Range and others of constants."""
+    """A constant made by nodes: ConstantOfShape, Range and others of constants; or an If."""
     x = g.any()
     how = g.pick("ConstantOfShape", "Shape", "If", "Size")
     if how == "Shape":
@@ -277,22 +277,32 @@ def filled(g):
         c = g.node("ConstantOfShape", [g.ints(shape)], value=value)
         g.keep(g.made("Add", [x, c], x.dims, x.most + 1))
     elif how == "If":
-        return folded_if(g, x)
+        return chosen_if(g, x)
     return True
 
 
-def folded_if(g, x):
+def branch(g, x, gate):
+    """A few operators on x, as a graph that reads it from outside; sometimes a number beside it too."""
     from onnx import helper
-    branches = []
-    for op in ("Tanh", "Relu"):
-        inner = g.fresh()
-        graph = helper.make_graph([helper.make_node(op, [x.name], [inner])], op,
-                                  [], [helper.make_tensor_value_info(inner, TensorProto.FLOAT, None)])
-        branches.append(graph)
-    condition = g.constant(np.array(g.chance(0.5)))
+    nodes, last = [], x.name
+    for op in [g.pick("Tanh", "Relu", "Neg", "Sigmoid") for _ in range(g.between(1, 2))]:
+        nodes.append(helper.make_node(op, [last], [g.fresh()]))
+        last = nodes[-1].output[0]
+    if gate and g.chance(0.3):
+        nodes.append(helper.make_node("Mul", [last, gate.name], [g.fresh()]))
+        nodes.append(helper.make_node("Tanh", [nodes[-1].output[0]], [g.fresh()]))
+    result = nodes[-1].output[0]
+    return helper.make_graph(nodes, "branch", [], [helper.make_tensor_value_info(result, TensorProto.FLOAT, None)])
+
+
+def chosen_if(g, x):
+    """By a constant, or by a number that comes in: then both branches run."""
+    gate = g.input([1], "G") if g.chance(0.5) else None
+    condition = g.node("Greater", [gate, g.uniform([1], -0.5, 0.5)]) if gate else g.constant(np.array(g.chance(0.5)))
     if g.chance(0.4):
         condition = g.node("Not", [condition])
-    g.keep(g.made("If", [condition], x.dims, x.most, then_branch=branches[0], else_branch=branches[1]))
+    y = g.made("If", [condition], x.dims, max(x.most, 1.0), then_branch=branch(g, x, gate), else_branch=branch(g, x, gate))
+    g.keep(y)
     return True
 
 

@@ -16,6 +16,6 @@ def unclear(message, model):
         if LEAST <= int(number) < MOST and int(number) not in own and int(number) & (int(number) - 1):
             return f"{number} stands in for an open size"
     for line in message.split("\n"):
-        if not line.startswith("try: --") and not any(f"'{name}'" in line for name in names if name):
+        if not line.startswith(("try: --", "a size that the network is made for may help: --")) and not any(f"'{name}'" in line for name in names if name):
             return "names no node and no tensor"
     return ""

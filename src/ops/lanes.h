@@ -48,15 +48,15 @@ struct FoldMin {
 };
 
 template <class Fold>
-void fold_start(float *lanes) {
-  for (uint32_t l = 0; l < kLanes; ++l) lanes[l] = Fold::start();
+void fold_start(float *lanes, uint32_t count = kLanes) {
+  for (uint32_t l = 0; l < count; ++l) lanes[l] = Fold::start();
 }
 
 // Adds x[0], x[step], ... x[(n - 1) * step] to the lanes.
 template <class Fold>
 void fold_into(const Fold &fold, const float *x, ptrdiff_t step, size_t n, float *lanes) {
   size_t i = 0;
-  if (step == 1) {
+  if (step == 1 && n >= kLanes) {
     float sums[kLanes];  // in registers: what is behind a pointer is stored and loaded for every element
     for (uint32_t l = 0; l < kLanes; ++l) sums[l] = lanes[l];
     for (; n - i >= kLanes; i += kLanes) {
@@ -72,8 +72,8 @@ void fold_into(const Fold &fold, const float *x, ptrdiff_t step, size_t n, float
 }
 
 template <class Fold>
-float fold_end(float *lanes) {
-  for (uint32_t half = kLanes / 2; half > 0; half /= 2) {
+float fold_end(float *lanes, uint32_t count = kLanes) {
+  for (uint32_t half = count / 2; half > 0; half /= 2) {
     for (uint32_t l = 0; l < half; ++l) lanes[l] = Fold::join(lanes[l], lanes[l + half]);
   }
   return lanes[0];

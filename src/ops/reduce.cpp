@@ -34,7 +34,7 @@ rnnp_status build_reduce(BuildEnv *env, const BlobNode &node, void **object) {
   uint32_t over = 1;
   for (uint32_t i = 0; i < a->over_rank; ++i) over *= a->over_dims[i];
   const bool side_by_side = a->kept_rank != 0 && a->kept_stride[a->kept_rank - 1] == 1 && a->over_stride[a->over_rank - 1] != 1;
-  *r = {a, static_cast<float>(over), side_by_side};
+  *r = {a, static_cast<float>(over), side_by_side, static_cast<uint8_t>(over > 8 ? kLanes : over > 4 ? 8 : over > 2 ? 4 : over)};
   return RNNP_OK;
 }
 

@@ -12,16 +12,16 @@ namespace rnnp {
 
 namespace {
 
-// One output: x is at its first element.
+// One output: x is at its first element. `count`: as many lanes as the elements reach, or all.
 template <class Fold>
-float reduce_one(const AttrReduce &a, const Fold &fold, const float *x) {
+float reduce_one(const AttrReduce &a, const Fold &fold, const float *x, uint32_t count) {
   float lanes[kLanes];
-  fold_start<Fold>(lanes);
   const uint32_t last = a.over_rank - 1;
+  fold_start<Fold>(lanes, count);
   Walk walk(last, a.over_dims, a.over_stride, 0);
   do fold_into(fold, x + walk.at, a.over_stride[last], a.over_dims[last], lanes);
   while (walk.next());
-  return fold_end<Fold>(lanes);
+  return fold_end<Fold>(lanes, count);
 }
 
 constexpr uint32_t kColumnBlock = 256;
@@ -50,14 +50,14 @@ void reduce_columns(const AttrReduce &a, const Fold &fold, const float *x, uint3
 
 // Returns the number of outputs.
 template <class Fold>
-size_t reduce_row(const ReduceNode &r, const Fold &fold, const float *x, float *y) {
+size_t reduce_row(const ReduceNode &r, const Fold &fold, const float *x, float *y, uint32_t count = kLanes) {
   const AttrReduce &a = *r.attr;
   const float *begin = y;
   const uint32_t rank = a.kept_rank - (r.columns ? 1 : 0), width = r.columns ? a.kept_dims[rank] : 1;
   Walk walk(rank, a.kept_dims, a.kept_stride, static_cast<ptrdiff_t>(a.x_first));
   do {
     if (!r.columns) {
-      *y++ = reduce_one(a, fold, x + walk.at);
+      *y++ = reduce_one(a, fold, x + walk.at, count);
       continue;
     }
     for (uint32_t i = 0; i < width; i += kLanes) {

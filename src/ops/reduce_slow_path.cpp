@@ -12,12 +12,13 @@ struct FoldExp : FoldSum {
 };
 
 // log(sum(exp(x))), with the largest element taken out first.
-void log_sum_exp_row(const AttrReduce &a, const float *x, float *y) {
+void log_sum_exp_row(const ReduceNode &r, const float *x, float *y) {
+  const AttrReduce &a = *r.attr;
   Walk walk(a.kept_rank, a.kept_dims, a.kept_stride, static_cast<ptrdiff_t>(a.x_first));
   do {
-    const float largest = reduce_one(a, FoldMax(), x + walk.at);
+    const float largest = reduce_one(a, FoldMax(), x + walk.at, r.lanes);
     const bool finite = largest - largest == 0.0f;
-    *y++ = finite ? largest + scalar_log(reduce_one(a, FoldExp(largest), x + walk.at)) : largest;
+    *y++ = finite ? largest + scalar_log(reduce_one(a, FoldExp(largest), x + walk.at, r.lanes)) : largest;
   } while (walk.next());
 }
 
@@ -26,19 +27,19 @@ void log_sum_exp_row(const AttrReduce &a, const float *x, float *y) {
 void reduce_slow_path(const ReduceNode &r, const float *x, float *y) {
   switch (Reduce(r.attr->op)) {
     case Reduce::kMax:
-      reduce_row(r, FoldMax(), x, y);
+      reduce_row(r, FoldMax(), x, y, r.lanes);
       return;
     case Reduce::kMin:
-      reduce_row(r, FoldMin(), x, y);
+      reduce_row(r, FoldMin(), x, y, r.lanes);
       return;
     case Reduce::kProd:
-      reduce_row(r, FoldProduct(), x, y);
+      reduce_row(r, FoldProduct(), x, y, r.lanes);
       return;
     case Reduce::kL1:
-      reduce_row(r, FoldSumAbs(), x, y);
+      reduce_row(r, FoldSumAbs(), x, y, r.lanes);
       return;
     case Reduce::kLogSumExp:
-      log_sum_exp_row(*r.attr, x, y);
+      log_sum_exp_row(r, x, y);
       return;
     default:
       return;

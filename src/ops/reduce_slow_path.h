@@ -10,8 +10,9 @@ namespace rnnp {
 struct ReduceNode {
   RNNPACK_BYTES_32(12);
   const AttrReduce *attr;
-  float count;   // elements per output
-  bool columns;  // outputs side by side
+  float count;    // elements per output
+  bool columns;   // outputs side by side
+  uint8_t lanes;  // that the elements of one output reach, a power of two: others would change nothing
 };
 
 void reduce_slow_path(const ReduceNode &r, const float *x, float *y);

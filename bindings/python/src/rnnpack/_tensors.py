@@ -117,10 +117,9 @@ def _by_rows(dims: Sequence[Dim], array: Array) -> Array:
     order = [dims.index(name) for name in ("steps", "batch") if name in dims]
     order += [axis for axis, dim in enumerate(dims) if not isinstance(dim, str)]
     view = array.transpose(order)
-    for place, name in enumerate(("steps", "batch")):
-        if name not in dims:
-            view = np.expand_dims(view, place)
-    return view
+    if "steps" not in dims:
+        view = view[None]
+    return view if "batch" in dims else view[:, None]
 
 
 def _strides(view: Array) -> Optional[Tuple[int, int]]:
@@ -169,7 +168,8 @@ def place_input(tensor: Tensor, value: npt.ArrayLike, sizes: Sizes, pcm: bool = 
     view = _by_rows(dims, array)
     # What is given once for all rows or steps is repeated.
     steps = sizes.steps if tensor.role == "sequence" else view.shape[0]
-    view = np.broadcast_to(view, (steps, sizes.batch, *view.shape[2:]))
+    if view.shape[:2] != (steps, sizes.batch):
+        view = np.broadcast_to(view, (steps, sizes.batch, *view.shape[2:]))
     placed = _place(view)
     if placed is None:
         placed = _place(np.array(view, order="C"))

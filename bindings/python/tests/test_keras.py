@@ -114,6 +114,26 @@ def test_norms_over_groups_and_steps_cut_and_repeated(tmp_path):
     close(got.reshape(2, -1, 4), y)
 
 
+def test_steps_of_several_elements_are_given_as_the_file_has_them(tmp_path):
+    """Two elements make one step behind a convolution of stride 2."""
+    kernel, bias, own = weights(2, INPUTS, HIDDEN), weights(HIDDEN), [weights(HIDDEN, 4 * HIDDEN), *LSTM[1:]]
+    config = sequential(layer("Conv1D", "c", filters=HIDDEN, kernel_size=[2], strides=[2], padding="valid", dilation_rate=[1], groups=1,
+                              activation="linear", use_bias=True), layer("LSTM", "l", units=HIDDEN, **RECURRENT))
+    write_keras(tmp_path / "m.keras", config, {"conv1d": [kernel, bias], "lstm/cell": own})
+    x = X[:, :6]
+    expected = lstm(np.einsum("bski,kio->bso", x.reshape(2, 3, 2, INPUTS).astype(float), kernel.astype(float)) + bias, *own)
+    session = rnnpack.from_keras(tmp_path / "m.keras").session(batch=2)
+    for _ in range(2):  # the second call is prepared
+        session.state.reset()
+        close(session.run(x), expected)
+    session.state.reset()
+    close(session.run(x.reshape(2, 3, 2, INPUTS)), expected)
+    session.state.reset()
+    close(np.concatenate([session.run(x[:, :2]), session.run(x[:, 2:])], 1), expected)
+    with pytest.raises(rnnpack.UsageError, match="has 7 elements along axis 1; accepted: a multiple of 2, which make one step"):
+        session.run(X)
+
+
 def test_numbers_are_divided_by_their_length(tmp_path):
     x = np.concatenate([X, np.zeros((2, 1, INPUTS), np.float32), np.full((2, 1, INPUTS), 1e-8, np.float32)], 1)
     length = np.linalg.norm(x.astype(float), axis=-1, keepdims=True)

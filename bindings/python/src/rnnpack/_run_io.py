@@ -13,7 +13,7 @@ from . import _abi
 from ._calls import LAST_STEP, RUN, STEP, Entry, Prepared, entry_of
 from ._errors import UsageError
 from ._progress import Progress, reporter
-from ._tensors import Array, Made, Placed, Sizes, Tensor, place_input, place_output, read_sizes
+from ._tensors import Array, Made, Placed, Sizes, Tensor, place_input, place_output, read_sizes, with_elements
 
 _PIECES_OF_WATCHED_WORK = 100
 
@@ -67,6 +67,10 @@ class Signature:
             raise UsageError(f"{sizes.batch} rows for a session of {self.batch}: model.session(batch={sizes.batch})")
         return sizes
 
+    def with_elements(self, given: Mapping[str, npt.ArrayLike]) -> Mapping[str, npt.ArrayLike]:
+        """The inputs as the file has them, in the blob's axes."""
+        return {tensor.name: with_elements(tensor, given[tensor.name]) for tensor in self.inputs if tensor.name in given}
+
     def with_steps(self, given: Mapping[str, npt.ArrayLike]) -> Tuple[Dict[str, npt.ArrayLike], bool]:
         """The inputs of one step with their axis of steps, and whether one had none."""
         if not self.causal:
@@ -108,7 +112,7 @@ class RunIo:
         self.signature, self._last_step, self._one_step = signature, last_step, one_step
         self._check_finite = check_finite
         self._given = signature.named_inputs(x)
-        whole, squeeze = signature.with_steps(self._given) if one_step else (self._given, False)
+        whole, squeeze = signature.with_steps(self._given) if one_step else (signature.with_elements(self._given), False)
         self.sizes = signature.sizes(whole)
         self._placed = [place_input(t, whole[t.name], self.sizes, pcm) if t.name in whole else None for t in signature.inputs]
         self._outs = signature.named_outputs(out)

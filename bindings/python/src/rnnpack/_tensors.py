@@ -53,6 +53,21 @@ class Sizes:
     steps_in_front: bool = False  # some input has an axis of steps in front that ONNX knows nothing of
 
 
+def with_elements(tensor: Tensor, value: npt.ArrayLike) -> npt.ArrayLike:
+    """Where several elements of the file's axis make one step (a strided layer in front), the axis as steps and elements."""
+    if "steps" not in tensor.dims[:-1] or len(np.shape(value)) != len(tensor.dims) - 1:
+        return value
+    at = tensor.dims.index("steps")
+    elements = tensor.dims[at + 1]
+    if not isinstance(elements, int):
+        return value
+    array = np.asarray(value)
+    size = array.shape[at]
+    if size == 0 or size % elements != 0:
+        raise UsageError(f"input '{tensor.name}' has {size} elements along axis {at}; accepted: a multiple of {elements}, which make one step")
+    return array.reshape(*array.shape[:at], size // elements, elements, *array.shape[at + 1:])
+
+
 def shape_text(shape: Sequence[int]) -> str:
     return "[" + ", ".join(str(size) for size in shape) + "]"
 

@@ -65,7 +65,7 @@ class ModelFiles(unittest.TestCase):
 
     def test_what_others_than_the_tool_read_is_said(self):
         header = b'{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
-        for start, words in ((b"\x89HDF\r\n\x1a\n", "the Python package reads it"), (b"PK\3\4", "the Python package reads .keras"),
+        for start, words in ((b"\x89HDF\r\n\x1a\n", "the Python package reads it"), (b"PK\3\4", ".keras is read by the Python package"),
                              (b"\x80\x04", "export the network to ONNX"), (b"GGUF", "GGUF"), (b"\x93NUMPY", "an array of NumPy"),
                              (len(header).to_bytes(8, "little") + header, "rnnpack.from_weights")):
             (self.folder / "other").write_bytes(start + bytes(4))

@@ -31,9 +31,7 @@ const char *unread(const ModelFile &file) {
   static const std::pair<std::string_view, const char *> kStarts[] = {
       {"\x89HDF\r\n\x1a\n", "HDF5, as Keras' .h5: the Python package reads it, by rnnpack.compile(path) or as a command"},
       {"PK\x03\x04",
-       "a zip archive: the Python package reads .keras, by rnnpack.compile(path) or as a command; of PyTorch's files export the "
-       "network "
-       "to ONNX (docs/EXPORTING.md)"},
+       "a zip archive: .keras is read by the Python package, as .h5; a network of PyTorch has to be exported (docs/EXPORTING.md)"},
       {"\x80\x02", kPickle},
       {"\x80\x03", kPickle},
       {"\x80\x04", kPickle},

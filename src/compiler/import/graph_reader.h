@@ -328,8 +328,13 @@ class GraphReader {
     if (!std::all_of(condition.axes.begin(), condition.axes.end(), is_one)) return false;
     condition.axes.clear();
     const Problems before = std::exchange(problems_, {});
-    const std::vector<Bound> x = read_branch(branch_of(call.node, true)), y = read_branch(branch_of(call.node, false));
+    std::vector<Bound> x, y;
+    const auto refusal = refusal_of([&] {
+      x = read_branch(branch_of(call.node, true));
+      y = read_branch(branch_of(call.node, false));
+    });
     const bool is_read = std::exchange(problems_, before).empty();
+    if (refusal) throw *refusal;
     const auto have_one_shape = [](const Bound &a, const Bound &b) { return shape_of(a) == shape_of(b); };
     if (!is_read || !std::equal(x.begin(), x.end(), y.begin(), y.end(), have_one_shape)) return false;
     std::vector<Bound> results;

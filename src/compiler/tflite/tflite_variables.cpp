@@ -2,7 +2,6 @@
 // that starts elsewhere is kept as what it differs from its start by. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "compiler/onnx/budget.h"
 #include "compiler/tflite/tflite_graph.h"
 
 namespace rnnp::compiler {
@@ -10,14 +9,6 @@ namespace {
 
 std::string variable_name(const TfOperator &handle) {
   return handle.options.text(0) + "/" + handle.options.text(1);
-}
-
-const TfOperator *maker_of(const TfSubgraph &graph, int32_t tensor) {
-  Budget::charge_operations(100.0 * static_cast<double>(graph.operators.size()));
-  for (const TfOperator &op : graph.operators) {
-    if (std::count(op.outputs.begin(), op.outputs.end(), tensor) != 0) return &op;
-  }
-  return nullptr;
 }
 
 // The variable that an operand is the handle of; "" where it is computed.

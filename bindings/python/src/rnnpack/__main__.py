@@ -39,9 +39,10 @@ def _with_onnx(arguments: List[str], models: List[str], folder: pathlib.Path) ->
         path = folder / f"{i}.onnx"
         path.write_bytes(keras_to_onnx(model, left))
         written[model] = str(path)
-    for name in sizes.keys() - left.keys():
-        at = arguments.index(f"{name}={sizes[name]}")
-        del arguments[at - 1:at + 1]
+    spent = [f"{name}={size}" for name, size in sizes.items() if name not in left]
+    for at in range(len(arguments) - 1, 0, -1):
+        if arguments[at - 1] == "--dim" and arguments[at] in spent:
+            del arguments[at - 1:at + 1]
     return written
 
 

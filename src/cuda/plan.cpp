@@ -128,7 +128,7 @@ void plan_resident(const Choice &c, LayerPlan *p) {
 
 bool is_plain(const AttrRecurrent &a, const BlobDirection &d) {
   const auto is = [](const BlobActivation &act, Act which) { return act.act == uint32_t(which); };
-  if (a.clip != 0 || a.input_forget || d.peephole != kNone) return false;
+  if (a.clip != 0 || (a.flags & kInputForget) != 0 || d.peephole != kNone) return false;
   if (Cell(a.cell) == Cell::kRnn) return is(d.act[0], Act::kTanh) || is(d.act[0], Act::kRelu);
   if (!is(d.act[0], Act::kSigmoid) || !is(d.act[1], Act::kTanh)) return false;
   return !has_c(Cell(a.cell)) || is(d.act[2], Act::kTanh);
@@ -208,7 +208,7 @@ ProductLaunch launch_of(const ProductPlan &p, uint32_t count) {
 }
 
 bool layer_shape(const Model &m, const AttrRecurrent &a, Weights floats, LayerShape *s) {
-  *s = {Cell(a.cell), a.input_size, a.hidden_size, a.direction_count, true, floats, floats, true, {}};
+  *s = {Cell(a.cell), a.input_size, a.hidden_size, a.direction_count, true, floats, floats, true, {}, has_mask(a)};
   for (uint32_t d = 0; d < a.direction_count; ++d) {
     const BlobDirection &b = a.direction[d];
     const Matrix r = m.matrix(b.r), candidate = m.matrix(b.r_output == kNone ? b.r : b.r_output);

@@ -20,6 +20,7 @@ struct LayerShape {
   Weights w, r;
   bool one_step;                      // of bytes: h is always quantized to int8 by the same number
   uint32_t bundles[kMostGates] = {};  // of a sparse R: those of each gate's longest row group (gather_layout.h)
+  bool masked = false;
 };
 
 // Of a node whose attributes have been checked, dense numbers as `floats`. False: its weights' format has no kernel.

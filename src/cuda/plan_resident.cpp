@@ -237,6 +237,8 @@ const char *words_for(Lacks lacks) {
   switch (lacks) {
     case Lacks::kNorms:
       return "layer norms need all units at once";
+    case Lacks::kMask:
+      return "no resident kernel takes a mask";
     case Lacks::kNotAllowed:
       return "kernels_allowed forbids the resident one";
     case Lacks::kCooperative:
@@ -270,6 +272,7 @@ bool fits_cluster(const Resident &r, const LayerShape &s, const PlanLimits &l, c
 
 Lacks choose_resident(const LayerShape &s, const PlanLimits &l, Choice *best) {
   if (s.cell == Cell::kLstmNorm) return Lacks::kNorms;
+  if (s.masked) return Lacks::kMask;
   const auto is_allowed = [&](uint32_t kernel) { return l.kernels_allowed == 0 || (l.kernels_allowed & kernel) != 0; };
   if (!is_allowed(RNNP_CUDA_RESIDENT | RNNP_CUDA_CLUSTER)) return Lacks::kNotAllowed;
   if (!l.device.cooperative) return Lacks::kCooperative;

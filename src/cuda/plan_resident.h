@@ -34,7 +34,7 @@ struct Choice {
 };
 
 // Why no resident kernel was chosen, in the order in which it is looked for.
-enum class Lacks { kNothing, kNorms, kNotAllowed, kCooperative, kSteps, kRules, kBlocks, kShared };
+enum class Lacks { kNothing, kNorms, kMask, kNotAllowed, kCooperative, kSteps, kRules, kBlocks, kShared };
 
 const char *words_for(Lacks lacks);
 

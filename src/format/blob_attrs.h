@@ -85,18 +85,29 @@ struct BlobDirection {
   BlobActivation act[3];  // ONNX order: LSTM f g h, GRU f g, RNN f
 };
 
+// Of AttrRecurrent::flags. kMaskedSteps: x has a feature more, the last one; at a step where it is 0 a row keeps its states, and y
+// is h.
+constexpr uint32_t kInputForget = 1, kMaskedSteps = 2;
+
 struct AttrRecurrent {
   uint32_t cell;
-  uint32_t input_size;
+  uint32_t input_size;  // without the mask
   uint32_t hidden_size;
   uint32_t direction_count;  // 1 or 2
-  uint32_t input_forget;     // LSTM: 1 couples the gates, f = 1 - i
+  uint32_t flags;            // LSTM: kInputForget couples the gates, f = 1 - i
   float clip;                // > 0: pre-activations are clipped to [-clip, clip]; 0: no clip
   BlobDirection direction[2];
 };
+constexpr bool has_mask(const AttrRecurrent &a) {
+  return (a.flags & kMaskedSteps) != 0;
+}
+// Of a row of x, with the mask.
+constexpr uint32_t x_elems(const AttrRecurrent &a) {
+  return a.input_size + (has_mask(a) ? 1 : 0);
+}
 
 // An integer-only layer: its matrices are panels of Scales::kIntegerOnly, its biases integers; cells without clip, peepholes and
-// coupled gates, of sigmoid and tanh alone.
+// flags, of sigmoid and tanh alone.
 struct AttrIntegerRecurrent {
   AttrRecurrent layer;
   uint32_t c_bits[2];  // LSTM: fraction bits of each direction's c, 8 to 15; else 0

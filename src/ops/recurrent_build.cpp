@@ -49,7 +49,7 @@ void fill_direction(const Model &m, const AttrRecurrent &a, const RecurrentPlan 
   r.prefetch_next_tile = plan.prefetch_r != 0 && plan.fused;
   copy_bytes(r.cell.act, d.act, sizeof d.act);
   r.cell.clip = a.clip;
-  r.cell.input_forget = a.input_forget;
+  r.cell.input_forget = a.flags & kInputForget;
   out->products = nullptr;
   out->state_h = d.state_h;
   out->state_c = has_c(cell) ? d.state_c : kNone;

@@ -65,7 +65,7 @@ bool is_rows(const Model &m, uint32_t value, uint32_t elems, uint32_t sequence) 
 
 bool values_fit(const Model &m, const BlobNode &n, const AttrRecurrent &a) {
   const uint32_t width = a.direction_count * a.hidden_size, lengths = m.node_input(n, 3);
-  if (!is_rows(m, m.node_input(n, 0), a.input_size, 1)) return false;
+  if (!is_rows(m, m.node_input(n, 0), x_elems(a), 1)) return false;
   for (uint32_t i = 1; i <= 2; ++i) {
     const uint32_t init = m.node_input(n, i);
     if (init != kNone && !init_fits(m, a, init, i == 1)) return false;
@@ -86,7 +86,7 @@ bool values_fit(const Model &m, const BlobNode &n, const AttrRecurrent &a) {
 }  // namespace
 
 KernelFamily step_family(const AttrRecurrent &a, const BlobDirection &d) {
-  const bool plain = a.clip == 0 && !a.input_forget && d.peephole == kNone;
+  const bool plain = a.clip == 0 && (a.flags & kInputForget) == 0 && d.peephole == kNone;
   const bool sigmoid_tanh = plain && is_act(d.act[0], Act::kSigmoid) && is_act(d.act[1], Act::kTanh);
   switch (Cell(a.cell)) {
     case Cell::kRnn:
@@ -106,7 +106,7 @@ KernelFamily step_family(const AttrRecurrent &a, const BlobDirection &d) {
 bool recurrent_sizes_fit(const AttrRecurrent &a, Cell last) {
   constexpr uint32_t kMostUnits = 1u << 20;
   return a.cell <= uint32_t(last) && a.direction_count >= 1 && a.direction_count <= 2 && a.input_size != 0 && a.hidden_size != 0 &&
-         a.input_size <= kMostUnits && a.hidden_size <= kMostUnits && a.clip >= 0 && a.input_forget <= 1;
+         a.input_size <= kMostUnits && a.hidden_size <= kMostUnits && a.clip >= 0 && a.flags <= (kInputForget | kMaskedSteps);
 }
 
 rnnp_status check_recurrent_weights(const Model &m, const AttrRecurrent &a) {

@@ -29,7 +29,7 @@ bool inner_values_fit(const Model &m, const BlobNode &n, const AttrFeatureRecurr
   if (a.rows == 0 || a.steps == 0 || a.rows > kMost || a.steps > kMost || positions > kMost) return false;
   const uint64_t state = rows * a.layer.direction_count * a.layer.hidden_size;
   const uint32_t x = m.node_input(n, 0), operands[2] = {m.node_input(n, 1), m.node_input(n, 2)};
-  if (!is_f32_value(m, x, 0) || m.values[x].row_elems != positions * a.layer.input_size) return false;
+  if (!is_f32_value(m, x, 0) || m.values[x].row_elems != positions * x_elems(a.layer)) return false;
   uint32_t sequence = m.values[x].sequence, results = 0;
   for (const uint32_t v : operands) {
     if (!is_optional(m, v, state)) return false;
@@ -112,7 +112,7 @@ void run_rows(const RunEnv &env, const BlobNode &node, const FeatureLayer &featu
   const auto block = [&](uint32_t value, size_t elem, size_t elems) {
     return RowBlock{feature_row(env, value, at.row, elem), inner_stride(env, value, features.rows, elems)};
   };
-  const RowBlock x = block(m.node_input(node, 0), at.first * size_t{features.input_size}, features.input_size);
+  const RowBlock x = block(m.node_input(node, 0), at.first * size_t{features.x_elems}, features.x_elems);
   const RowBlock y = block(m.node_output(node, 0), at.first * width + at.d * hidden, width);
   Sequence s;
   start_sequence(layer, layer.direction[at.d], {nullptr, 1, 0}, scratch, products, &s);
@@ -121,11 +121,12 @@ void run_rows(const RunEnv &env, const BlobNode &node, const FeatureLayer &featu
   s.live = 0;
   s.x = x.data;
   s.y = y.data;
-  s.x_step = size_t{features.rows} * features.input_size * sizeof(float);
+  s.x_step = size_t{features.rows} * features.x_elems * sizeof(float);
   s.y_step = features.rows * width * sizeof(float);
   s.steps = features.steps;
   s.most = features.positions != 0 ? features.positions / at.count : features.steps;
   s.lengths = nullptr;
+  s.mask = has_mask(m.attr<AttrFeatureRecurrent>(node)->layer) ? s.x + layer.direction->args.input_size : nullptr;
   s.first_step = 0;
   RecurArgs &a = s.args;
   a.rows = at.count;
@@ -214,7 +215,7 @@ rnnp_status build_over_features(BuildEnv *env, const AttrFeatureRecurrent &a, co
   FeatureLayer *features = env->arena->take<FeatureLayer>(1);
   if (status != RNNP_OK || features == nullptr) return status;
   *built = features;
-  *features = {layer, a.steps, a.rows, a.layer.input_size, plan.block, plan.positions, plan.state_bytes, plan.thread_bytes};
+  *features = {layer, a.steps, a.rows, x_elems(a.layer), plan.block, plan.positions, plan.state_bytes, plan.thread_bytes};
   return RNNP_OK;
 }
 

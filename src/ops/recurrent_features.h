@@ -9,7 +9,7 @@ namespace rnnp {
 struct FeatureLayer {
   RNNPACK_BYTES_32(32);
   Recurrent *layer;
-  uint32_t steps, rows, input_size;
+  uint32_t steps, rows, x_elems;
   uint32_t block;       // rows that one call of a kernel takes
   uint32_t positions;   // rows times steps whose pre-activations are made at once; 0: the step takes its input itself
   size_t state_bytes;   // of one buffer of `block` rows

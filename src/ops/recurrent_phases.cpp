@@ -34,7 +34,7 @@ RNNPACK_INLINE const Phase *phases_of(const Direction &d, const RecurArgs &a) {
   return d.phases + (a.descending ? d.downwards : 0);
 }
 
-// --- Rows past their length ----------------------------------------------------------------------------------------------------
+// --- Rows past their length, or masked -------------------------------------------------------------------------------------------
 
 // The same step for rows [first, first + count).
 RecurArgs rows_of(const RecurArgs &a, uint32_t first, uint32_t count) {
@@ -53,30 +53,45 @@ RecurArgs rows_of(const RecurArgs &a, uint32_t first, uint32_t count) {
   return r;
 }
 
-// They keep their state (carried to h_next) and give zeros.
-void carry_rows(const RecurArgs &a, uint32_t nr) {
-  const uint32_t begin = a.tile_begin * nr, end = a.tile_end * nr < a.hidden_size ? a.tile_end * nr : a.hidden_size;
-  if (begin >= end) return;
+enum class RowKind : uint8_t { kActive, kMasked, kPast };
+
+RNNPACK_NOINLINE RowKind row_kind(const Sequence &s, size_t at, uint32_t row) {
+  if (s.lengths != nullptr && s.first_step + at >= static_cast<size_t>(s.lengths[row])) return RowKind::kPast;
+  const bool runs = s.mask == nullptr || *operand_at(s.mask, at * s.x_step + row * s.args.x_row_bytes) != 0;
+  return runs ? RowKind::kActive : RowKind::kMasked;
+}
+
+// Rows that do not run keep their state, carried to h_next. A masked row gives it, one past its length zeros.
+void carry_rows(const Sequence &s, size_t at) {
+  const RecurArgs &a = s.args;
+  const uint32_t nr = s.layer->nr, end = a.tile_end * nr < a.hidden_size ? a.tile_end * nr : a.hidden_size;
+  const uint32_t begin = a.tile_begin * nr < end ? a.tile_begin * nr : end;
+  const size_t bytes = (end - begin) * sizeof(float);
   for (uint32_t row = 0; row < a.rows; ++row) {
-    const RecurArgs r = rows_of(a, row, 1);
-    copy_bytes(r.h_next + begin, r.h_prev + begin, (end - begin) * sizeof(float));
-    if (r.y != nullptr) zero_bytes(r.y + begin, (end - begin) * sizeof(float));
+    const RowKind kind = row_kind(s, at, row);
+    if (kind == RowKind::kActive) continue;
+    const size_t unit = a.state_row_bytes * row / sizeof(float) + begin;
+    copy_bytes(a.h_next + unit, a.h_prev + unit, bytes);
+    if (a.y == nullptr) continue;
+    float *y = operand_at(a.y, a.y_row_bytes * row) + begin;
+    zero_bytes(y, bytes);
+    if (kind == RowKind::kMasked) copy_bytes(y, a.h_prev + unit, bytes);
   }
 }
 
-// Runs of rows that are active at `step` go through the phases, the others are carried where the step ends.
-const Phase *run_ragged(const Sequence &s, const Phase *p, size_t step) {
+// Runs of rows that step `at` runs go through the phases; the others are carried where the step ends.
+const Phase *run_ragged(const Sequence &s, const Phase *p, size_t at) {
   const Phase *end = next_barrier(p);
-  const auto is_active = [&](uint32_t row) { return step < static_cast<size_t>(s.lengths[row]); };
   for (uint32_t row = 0, next; row < s.args.rows; row = next) {
-    for (next = row + 1; next < s.args.rows && is_active(next) == is_active(row);) ++next;
-    RecurArgs some = rows_of(s.args, row, next - row);
-    if (is_active(row)) {
+    for (next = row; next < s.args.rows && row_kind(s, at, next) == RowKind::kActive;) ++next;
+    if (next != row) {
+      RecurArgs some = rows_of(s.args, row, next - row);
       run_phases(p, &some, s.products);
-    } else if (end->last) {
-      carry_rows(some, s.layer->nr);
+    } else {
+      ++next;
     }
   }
+  if (end->last) carry_rows(s, at);
   return end;
 }
 
@@ -103,10 +118,10 @@ void run_step(Sequence *s, size_t at, size_t local) {
   for (bool ended = false; !ended; ++p) {
     if (a.tile_begin == a.tile_end) {
       p = next_barrier(p);
-    } else if (s->lengths == nullptr) {
+    } else if (s->lengths == nullptr && s->mask == nullptr) {
       p = run_phases(p, &s->args, s->products);
     } else {
-      p = run_ragged(*s, p, s->first_step + at);
+      p = run_ragged(*s, p, at);
     }
     barrier_wait(s->team.lines, s->team.threads, s->team.self);
     ended = p->last;
@@ -114,12 +129,21 @@ void run_step(Sequence *s, size_t at, size_t local) {
   s->live ^= 1;
 }
 
-// All steps of a chunk in one call: one row on one thread, forwards.
+// One row on one thread, forwards: in one call all steps of a chunk, or those from one that is masked to the next.
 void run_multi_step(Sequence *s, size_t first, size_t count) {
-  place_step(s, first, 0);
-  s->args.steps = static_cast<uint32_t>(count);
-  s->direction->phases->cells(&s->args);
-  s->live ^= count & 1;
+  const auto runs = [&](size_t local) { return s->mask == nullptr || row_kind(*s, first + local, 0) == RowKind::kActive; };
+  for (size_t local = 0, next; local < count; local = next) {
+    next = local + 1;
+    if (!runs(local)) {
+      run_step(s, first + local, local);
+      continue;
+    }
+    while (next < count && runs(next)) ++next;
+    place_step(s, first + local, local);
+    s->args.steps = static_cast<uint32_t>(next - local);
+    s->direction->phases->cells(&s->args);
+    s->live ^= (next - local) & 1;
+  }
 }
 
 // Which tiles the thread owns. A layer with one matrix of R has that twice.
@@ -235,7 +259,7 @@ void run_layer_step(void *object) {
   s.h->live = live ^ 1;
 }
 
-// Forward, one direction, no optional input or final state.
+// Forward, one direction, no optional input, mask or final state.
 bool is_plain(const Model &m, const BlobNode &node, const Recurrent &layer) {
   for (uint32_t i = 1; i < node.input_count; ++i) {
     if (m.node_input(node, i) != kNone) return false;
@@ -243,6 +267,7 @@ bool is_plain(const Model &m, const BlobNode &node, const Recurrent &layer) {
   for (uint32_t i = 1; i < node.output_count; ++i) {
     if (m.node_output(node, i) != kNone) return false;
   }
+  if (has_mask(*m.attr<AttrRecurrent>(node))) return false;
   return layer.direction_count == 1 && m.node_output(node, 0) != kNone;
 }
 

@@ -89,7 +89,7 @@ bool layer_factor_fits(const Model &m, uint32_t matrix) {
 // Integer-only layers: all of their matrices are, and their cells are the plain ones.
 bool fixed_fits(const Model &m, const BlobNode &node) {
   const AttrIntegerRecurrent *a = m.attr<AttrIntegerRecurrent>(node);
-  if (a == nullptr) return false;
+  if (a == nullptr || has_mask(a->layer)) return false;
   for (uint32_t d = 0; d < a->layer.direction_count; ++d) {
     const BlobDirection &b = a->layer.direction[d];
     if (!layer_factor_fits(m, b.w) || !layer_factor_fits(m, b.r) || !layer_factor_fits(m, b.r_output)) return false;

@@ -22,14 +22,21 @@ const Cell kCells[] = {Cell::kRnn, Cell::kLstm, Cell::kGru, Cell::kGruLinear};
 
 // All that cells can multiply by, and all that products of their own do, together and apart.
 using rnnp::DType;
-const FeatureWeights kStored[] = {{DType::kF32, DType::kF32},        {DType::kI8, DType::kI8},
-                                  {DType::kI8, DType::kI8, true},    {DType::kI8, DType::kF32},
-                                  {DType::kF32, DType::kI8},         {DType::kI4, DType::kI4},
-                                  {DType::kF16, DType::kBf16},       {DType::kF32, DType::kF32, false, 4},
-                                  {DType::kI8, DType::kI8, false, 1}};
+const FeatureWeights kStored[] = {{DType::kF32, DType::kF32},
+                                  {DType::kI8, DType::kI8},
+                                  {DType::kI8, DType::kI8, true},
+                                  {DType::kI8, DType::kF32},
+                                  {DType::kF32, DType::kI8},
+                                  {DType::kI4, DType::kI4},
+                                  {DType::kF16, DType::kBf16},
+                                  {DType::kF32, DType::kF32, false, 4},
+                                  {DType::kI8, DType::kI8, false, 1},
+                                  {DType::kF32, DType::kF32, false, 0, true},
+                                  {DType::kI8, DType::kI8, true, 0, true}};
 
 std::string name_of(const FeatureWeights &w) {
-  return "weights " + std::to_string(int(w.w)) + " " + std::to_string(int(w.r)) + " blocks of " + std::to_string(w.block_units);
+  return "weights " + std::to_string(int(w.w)) + " " + std::to_string(int(w.r)) + " blocks of " + std::to_string(w.block_units) +
+         (w.masked ? ", a mask" : "");
 }
 
 // x of one batch row of one step -> y of it.
@@ -50,7 +57,7 @@ std::vector<float> one_row(Runner *r, const std::vector<float> &x, std::vector<f
 void expect_bits_along_time(Cell cell, bool bidirectional, uint32_t rows, const FeatureWeights &stored) {
   constexpr uint32_t kSteps = 7;
   const uint32_t width = bidirectional ? 2 * kHidden : kHidden;
-  const std::vector<float> x = random_floats(kSteps * rows * kIn, 3);
+  const std::vector<float> x = feature_rows(stored, size_t{kSteps} * rows, 3);
   Runner time(along_time(cell, bidirectional, stored).bytes(), {rows, kSteps});
   Runner row(along_the_row(cell, bidirectional, kSteps, rows, stored).bytes());
   const std::vector<float> want = time.run(x);
@@ -80,7 +87,7 @@ TEST(FeatureRecurrent, GivesTheBitsOfALayerAlongTime) {
 void expect_same_bits_by_pieces(Cell cell, uint32_t rows, const FeatureWeights &stored) {
   constexpr uint32_t kSteps = 11, kBatch = 3;
   const std::vector<uint8_t> blob = along_the_row(cell, true, 4, rows, stored).bytes();
-  const std::vector<float> x = random_floats(size_t{kSteps} * kBatch * 4 * rows * kIn, 4);
+  const std::vector<float> x = feature_rows(stored, size_t{kSteps} * kBatch * 4 * rows, 4);
   Runner plain(blob, {kBatch, 0, 64});
   const std::vector<float> want = plain.run(x);
   const bool all = stored.r == DType::kF32;

@@ -18,6 +18,8 @@ struct Case {
   const char *name;
   RecurrentOptions options;
   uint32_t input;
+
+  uint32_t width() const { return input + (options.masked ? 1 : 0); }
 };
 
 RecurrentOptions make(Cell cell, uint32_t hidden) {
@@ -60,6 +62,15 @@ std::vector<Case> cases() {
   Case by_gate = {"lstm_norm_by_gate", make(Cell::kLstmNorm, 21), 7};
   by_gate.options.by_gate = by_gate.options.joint = by_gate.options.initial_state = true;
   v.push_back(by_gate);
+  for (const auto &[name, cell] : {std::pair{"rnn_masked", Cell::kRnn},
+                                   {"lstm_masked", Cell::kLstm},
+                                   {"gru_masked", Cell::kGru},
+                                   {"grulinear_masked", Cell::kGruLinear},
+                                   {"lstm_norm_masked", Cell::kLstmNorm}}) {
+    Case masked = {name, make(cell, 21), cell == Cell::kLstm ? 2u : 7u};
+    masked.options.masked = masked.options.initial_state = true;
+    v.push_back(masked);
+  }
   return v;
 }
 
@@ -70,14 +81,18 @@ class Invariants : public testing::TestWithParam<Case> {
 
   std::vector<uint8_t> build(const RecurrentOptions &o) {
     builder_ = std::make_unique<BlobBuilder>(7);
-    const uint32_t x = builder_->add_input(GetParam().input);
+    const uint32_t x = builder_->add_input(GetParam().width());
     const uint32_t h = builder_->add_recurrent(x, GetParam().input, o);
     builder_->add_output(builder_->add_dense(h, o.hidden * (o.bidirectional ? 2 : 1), 9, Act::kSigmoid));
     return builder_->build();
   }
 
   std::vector<float> input(size_t steps, size_t batch, uint32_t seed = 3) {
-    return random_floats(steps * batch * GetParam().input, seed);
+    const size_t width = GetParam().width();
+    std::vector<float> x = random_floats(steps * batch * width, seed);
+    // Of half of the steps the mask is 0; what it is in the others does not matter.
+    for (size_t i = width - 1; GetParam().options.masked && i < x.size(); i += width) x[i] = std::max(x[i], 0.0f);
+    return x;
   }
 
   std::unique_ptr<BlobBuilder> builder_;
@@ -101,7 +116,7 @@ TEST_P(Invariants, ChunkStepsDoNotMatter) {
 }
 
 TEST_P(Invariants, BatchRowsAreIndependent) {
-  const size_t in = GetParam().input;
+  const size_t in = GetParam().width();
   for (uint32_t batch : {2u, 5u, 13u}) {
     const std::vector<float> x = input(kSteps, batch);
     const std::vector<float> all = Runner(blob_, {batch}).run(x);
@@ -136,7 +151,7 @@ TEST_P(Invariants, CachesDoNotMatter) {
 
 TEST_P(Invariants, SavedStateContinuesInAnotherSession) {
   const std::vector<float> x = input(kSteps, 2);
-  const size_t half = 11 * 2 * GetParam().input;
+  const size_t half = 11 * 2 * GetParam().width();
   const std::vector<float> whole = Runner(blob_, {2}).run(x);
   Runner first(blob_, {2}), second(blob_, {2});
   first.run({x.begin(), x.begin() + half});
@@ -185,7 +200,7 @@ TEST_P(Invariants, BidirectionalMatchesTheReferenceRagged) {
   o.bidirectional = true;
   builder_ = std::make_unique<BlobBuilder>(11);
   const uint32_t in = GetParam().input, batch = 4;
-  const uint32_t x = builder_->add_input(in);
+  const uint32_t x = builder_->add_input(GetParam().width());
   uint32_t y_h = 0;
   const uint32_t y = builder_->add_recurrent(x, in, o, &y_h);
   builder_->add_output(y);
@@ -211,12 +226,42 @@ TEST_P(Invariants, BidirectionalMatchesTheReferenceRagged) {
 
 INSTANTIATE_TEST_SUITE_P(Cells, Invariants, testing::ValuesIn(cases()), [](const auto &c) { return std::string(c.param.name); });
 
-std::vector<uint8_t> layer_of(rnnp::DType type, Cell cell, uint32_t inputs, uint32_t hidden) {
+std::vector<uint8_t> layer_of(rnnp::DType type, const RecurrentOptions &options, uint32_t inputs) {
   BlobBuilder builder(11);
   builder.one_recurrent_step = true;
   builder.weights = builder.recurrent_weights = type;
-  builder.add_output(builder.add_recurrent(builder.add_input(inputs), inputs, make(cell, hidden)));
+  builder.add_output(builder.add_recurrent(builder.add_input(inputs), inputs - (options.masked ? 1 : 0), options));
   return builder.build();
+}
+
+std::vector<uint8_t> layer_of(rnnp::DType type, Cell cell, uint32_t inputs, uint32_t hidden) {
+  return layer_of(type, make(cell, hidden), inputs);
+}
+
+TEST(InvariantsOfLowPrecision, MaskedRowsAreIndependent) {
+  constexpr uint32_t kBatch = 20, kInput = 6, kHidden = 19, kFewSteps = 5;
+  std::vector<float> in = random_floats(size_t{kFewSteps} * kBatch * kInput, 4);
+  for (size_t i = kInput - 1; i < in.size(); i += kInput) in[i] = std::max(in[i], 0.0f);
+  for (const Cell cell : {Cell::kRnn, Cell::kLstm, Cell::kGruLinear, Cell::kGru, Cell::kLstmNorm}) {
+    for (const rnnp::DType type : {rnnp::DType::kF16, rnnp::DType::kBf16, rnnp::DType::kI8, rnnp::DType::kI4}) {
+      RecurrentOptions options = make(cell, kHidden);
+      options.masked = true;
+      const std::vector<uint8_t> blob = layer_of(type, options, kInput);
+      const std::vector<float> all = Runner(blob, {kBatch}).run(in);
+      for (uint32_t row = 0; row < kBatch; ++row) {
+        std::vector<float> alone;
+        for (size_t t = 0; t < kFewSteps; ++t)
+          alone.insert(alone.end(), in.begin() + (t * kBatch + row) * kInput, in.begin() + (t * kBatch + row + 1) * kInput);
+        const std::vector<float> y = Runner(blob, {1, 0, 0, 0, row % 2 + 1}).run(alone, row % 3);
+        for (size_t i = 0; i < y.size(); ++i)
+          ASSERT_EQ(all[(i / kHidden * kBatch + row) * kHidden + i % kHidden], y[i]) << int(cell) << " row " << row;
+        // What a masked step gives is what the one before it gave.
+        for (size_t t = 1; t < kFewSteps; ++t)
+          for (size_t u = 0; u < kHidden && alone[t * kInput + kInput - 1] == 0; ++u)
+            ASSERT_EQ(y[(t - 1) * kHidden + u], y[t * kHidden + u]) << int(cell) << " row " << row << " step " << t;
+      }
+    }
+  }
 }
 
 // Rows are quantized to int8 some at a time, and what a call leaves of them the next may find.

@@ -288,7 +288,7 @@ TEST(IntegerLayers, MalformedOnesAreRefused) {
   EXPECT_EQ(RNNP_E_BLOB_CORRUPT,
             changed([](BlobTables *t, AttrIntegerRecurrent *) { t->nodes[0].attr_bytes = sizeof(AttrRecurrent); }));
   EXPECT_EQ(RNNP_E_BLOB_CORRUPT, changed([](BlobTables *, AttrIntegerRecurrent *a) { a->layer.clip = 1; }));
-  EXPECT_EQ(RNNP_E_BLOB_CORRUPT, changed([](BlobTables *, AttrIntegerRecurrent *a) { a->layer.input_forget = 1; }));
+  EXPECT_EQ(RNNP_E_BLOB_CORRUPT, changed([](BlobTables *, AttrIntegerRecurrent *a) { a->layer.flags = kInputForget; }));
   EXPECT_EQ(RNNP_E_BLOB_CORRUPT, changed([](BlobTables *, AttrIntegerRecurrent *a) {
               a->layer.direction[0].act[2].act = static_cast<uint32_t>(Act::kRelu);
             }));

@@ -216,7 +216,7 @@ class Blob:
         return {"name": word(ACTIVATIONS, act), "alpha": number(alpha), "beta": number(beta)}
 
     def recurrent(self, at):
-        cell, inputs, hidden, count, forget, clip = self.unpack("5If", at)
+        cell, inputs, hidden, count, flags, clip = self.unpack("5If", at)
         directions = []
         for i in range(min(count, 2)):
             w, r, r_output, bias, r_bias, peephole, state_h, state_c, reverse, *rest = self.unpack("13I" + 3 * "Iff", at + 24 + 88 * i)
@@ -225,7 +225,7 @@ class Blob:
             directions.append({"w": w, "r": r, "r_output": maybe(r_output), "bias": bias, "r_bias": maybe(r_bias), "peephole": maybe(peephole), "state_h": state_h,
                                "state_c": maybe(state_c), "reverse": bool(reverse), "init_h": inits[:2], "init_c": inits[2:],
                                "activations": [self.activation(*acts[3 * k:3 * k + 3]) for k in range(used)]})
-        return {"cell": word(CELLS, cell), "input_size": inputs, "hidden_size": hidden, "input_forget": bool(forget), "clip": number(clip), "directions": directions}
+        return {"cell": word(CELLS, cell), "input_size": inputs, "hidden_size": hidden, "input_forget": bool(flags & 1), "mask": bool(flags & 2), "clip": number(clip), "directions": directions}
 
     def rest_of_recurrent(self, layer, at, attr_bytes):
         if layer["cell"] != "lstm_norm":

@@ -21,6 +21,9 @@ struct Case {
   uint32_t block_units = 0;                                  // of sparse ones
   bool resident = true, one_step = true, alone = false;      // alone: resident in one block
   bool cluster = false;                                      // in clusters
+  bool masked = false;
+
+  uint32_t width() const { return input + (masked ? 1 : 0); }
 };
 
 void PrintTo(const Case &c, std::ostream *out) {
@@ -112,6 +115,11 @@ const Case kCases[] = {
     {"LstmNormI4", Cell::kLstmNorm, 40, 53, 9, 2, RNNP_CUDA_F32, 0.5, kI4, kI4, 0, false},
     {"LstmNormBlocks", Cell::kLstmNorm, 37, 70, 2, 5, RNNP_CUDA_F32, 1e-5, kF32, kF32, 8, false},
     {"LstmNormByteBlocks", Cell::kLstmNorm, 12, 66, 2, 5, RNNP_CUDA_F32, 5e-2, kI8, kI8, 4, false},
+    {"LstmF32Masked", Cell::kLstm, 5, 70, 3, 3, RNNP_CUDA_F32, 2e-6, kF32, kF32, 0, false, true, false, false, true},
+    {"GruF16Masked", Cell::kGru, 18, 53, 9, 4, RNNP_CUDA_F16, 2e-3, kF32, kF32, 0, false, true, false, false, true},
+    {"GruLinearI8Masked", Cell::kGruLinear, 12, 101, 2, 5, RNNP_CUDA_F32, 2e-2, kI8, kI8, 0, false, true, false, false, true},
+    {"RnnBlocksMasked", Cell::kRnn, 9, 131, 6, 5, RNNP_CUDA_F32, 2e-6, kF32, kF32, 8, false, true, false, false, true},
+    {"LstmNormF32Masked", Cell::kLstmNorm, 5, 70, 3, 3, RNNP_CUDA_F32, 1e-5, kF32, kF32, 0, false, true, false, false, true},
 };
 
 class CudaInvariants : public testing::TestWithParam<Case> {
@@ -130,8 +138,9 @@ class CudaInvariants : public testing::TestWithParam<Case> {
     b.recurrent_weights = c.r;
     b.block_units = c.block_units;
     b.one_recurrent_step = c.one_step;
-    const uint32_t x = b.add_input(c.input);
+    const uint32_t x = b.add_input(c.width());
     RecurrentOptions o;
+    o.masked = c.masked;
     o.cell = c.cell;
     o.hidden = c.hidden;
     o.bidirectional = bidirectional;
@@ -155,7 +164,10 @@ class CudaInvariants : public testing::TestWithParam<Case> {
     return o;
   }
   std::vector<float> x(size_t steps, uint32_t batch = 0) const {
-    return random_floats(steps * (batch != 0 ? batch : GetParam().batch) * GetParam().input, 11);
+    const size_t width = GetParam().width();
+    std::vector<float> x = random_floats(steps * (batch != 0 ? batch : GetParam().batch) * width, 11);
+    for (size_t i = width - 1; GetParam().masked && i < x.size(); i += width) x[i] = std::max(x[i], 0.0f);
+    return x;
   }
   void expect_near(const std::vector<float> &got, const std::vector<float> &in, size_t steps,
                    const std::vector<int32_t> &lengths = {}) {
@@ -206,7 +218,7 @@ TEST_P(CudaInvariants, GivesTheSameBitsHoweverAStreamIsCut) {
 
 TEST_P(CudaInvariants, ARowHasTheBitsOfAStreamAlone) {
   const uint32_t batch = GetParam().batch;
-  const size_t elems = GetParam().input, out = GetParam().hidden;
+  const size_t elems = GetParam().width(), out = GetParam().hidden;
   const std::vector<uint8_t> bytes = blob();
   const std::vector<float> in = x(4);
   CudaRunner together(bytes, options()), alone(bytes, options(0, 1));
@@ -255,10 +267,10 @@ TEST_P(CudaInvariants, OtherRulesThanTheDefaultOnesHaveTheSameBits) {
 TEST_P(CudaInvariants, AStreamMovesFromTheCpuToTheGpuAndBack) {
   const Case &c = GetParam();
   const std::vector<uint8_t> bytes = blob();
-  const std::vector<float> in = random_floats(9 * c.input, 5);
+  const std::vector<float> in = random_floats(9 * c.width(), 5);
   const auto part = [&](size_t first) {
-    const auto at = in.begin() + static_cast<ptrdiff_t>(first * c.input);
-    return std::vector<float>(at, at + 3 * static_cast<ptrdiff_t>(c.input));
+    const auto at = in.begin() + static_cast<ptrdiff_t>(first * c.width());
+    return std::vector<float>(at, at + 3 * static_cast<ptrdiff_t>(c.width()));
   };
   Runner cpu(bytes), all(bytes);
   CudaRunner gpu(bytes, options(0, 2));

@@ -102,8 +102,10 @@ class KernelCase {
          result(size_t{rows} * hidden),
          nullptr,
          nullptr,
+         nullptr,
          state,
          hidden,
+         0,
          hidden,
          2,
          form};

@@ -56,7 +56,7 @@ class GeneratedLayers : protected GeneratedValues {
     a.input_size = inputs;
     a.hidden_size = c_.range(1, c_.once_in(8) ? 34 : 8);
     a.direction_count = any_direction && c_.once_in(2) ? 2 : 1;
-    a.input_forget = a.cell == uint32_t(Cell::kLstm) && c_.once_in(6);
+    a.flags = a.cell == uint32_t(Cell::kLstm) && c_.once_in(6) ? kInputForget : 0;
     a.clip = c_.once_in(6) ? 0.5f : 0.0f;
     for (uint32_t d = 0; d < a.direction_count; ++d)
       a.direction[d] = direction(a, any_direction && c_.once_in(2), with_states, with_states);
@@ -66,7 +66,9 @@ class GeneratedLayers : protected GeneratedValues {
   void recurrent() {
     const uint32_t x = any_of(true);
     if (x == kNone) return;
-    AttrRecurrent a = layer(elems(x), !causal_, true);
+    const uint32_t masked = elems(x) % 4 == 3 ? 1 : 0;  // some, and the models of others stay as they are
+    AttrRecurrent a = layer(elems(x) - masked, !causal_, true);
+    if (masked) a.flags |= kMaskedSteps;
     const bool lstm = a.cell == uint32_t(Cell::kLstm);
     BlobStrided h[2] = {{0, 1}, {0, 1}}, c[2] = {{0, 1}, {0, 1}};
     const uint32_t init_h = initial(a, a.direction_count, h), init_c = lstm ? initial(a, a.direction_count, c) : kNone;

@@ -175,6 +175,7 @@ uint32_t BlobBuilder::add_recurrent(uint32_t x, uint32_t input, const RecurrentO
   layer.input = input;
   layer.hidden = o.hidden;
   layer.input_forget = o.input_forget;
+  layer.masked = o.masked;
   layer.clip = static_cast<float>(o.clip);
   const uint32_t gates = gates_of(o.cell), h = o.hidden, count = o.bidirectional ? 2 : 1;
   const double bound = 1.0 / std::sqrt(double(h));
@@ -186,7 +187,7 @@ uint32_t BlobBuilder::add_recurrent(uint32_t x, uint32_t input, const RecurrentO
   a.input_size = input;
   a.hidden_size = h;
   a.direction_count = count;
-  a.input_forget = o.input_forget;
+  a.flags = (o.input_forget ? rnnp::kInputForget : 0) | (o.masked ? rnnp::kMaskedSteps : 0);
   a.clip = static_cast<float>(o.clip);
   for (uint32_t i = 0; i < count; ++i) {
     DirectionWeights d;

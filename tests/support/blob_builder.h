@@ -28,7 +28,7 @@ struct DirectionWeights {
 struct RecurrentLayer {
   rnnp::Cell cell = rnnp::Cell::kLstm;
   uint32_t input = 0, hidden = 0;
-  bool input_forget = false;
+  bool input_forget = false, masked = false;
   bool by_gate = false, keeps_c = false;  // kLstmNorm
   double clip = 0;
   std::vector<DirectionWeights> directions;
@@ -50,6 +50,7 @@ struct RecurrentOptions {
   rnnp::Cell cell = rnnp::Cell::kLstm;
   uint32_t hidden = 16;
   bool bidirectional = false, reverse = false, peephole = false, input_forget = false, initial_state = false;
+  bool masked = false;                                   // x has a feature more than `input`: kMaskedSteps
   bool by_gate = false, keeps_c = false, joint = false;  // kLstmNorm; joint: one norm of W x + R h
   double clip = 0;
   std::vector<rnnp::Act> acts;  // empty: the defaults

@@ -118,11 +118,18 @@ RecurrentResult run_recurrent(const RecurrentLayer &l, const std::vector<double>
       const size_t length = lengths.empty() ? steps : static_cast<size_t>(lengths[b]);
       for (size_t i = 0; i < length; ++i) {
         const size_t t = dw.reverse ? length - 1 - i : i;
-        Step step = {l, dw, &x[(t * batch + b) * l.input], &row};
-        l.cell == Cell::kLstmNorm ? step.lstm_norm()
-        : l.cell == Cell::kLstm   ? step.lstm()
-        : l.cell == Cell::kRnn    ? step.rnn()
-                                  : step.gru();
+        const double *at_x = &x[(t * batch + b) * (l.input + (l.masked ? 1 : 0))];
+        Step step = {l, dw, at_x, &row};
+        if (l.masked && at_x[l.input] == 0) {
+        } else if (l.cell == Cell::kLstmNorm) {
+          step.lstm_norm();
+        } else if (l.cell == Cell::kLstm) {
+          step.lstm();
+        } else if (l.cell == Cell::kRnn) {
+          step.rnn();
+        } else {
+          step.gru();
+        }
         std::copy(row.h.begin(), row.h.end(), out.y.begin() + (t * batch + b) * width + d * l.hidden);
       }
       std::copy(row.h.begin(), row.h.end(), out.y_h.begin() + at);

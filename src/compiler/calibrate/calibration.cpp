@@ -62,7 +62,9 @@ void visit_rows(const Node &node, const SeenNode &seen, const MatrixRef &m, uint
   const SeenRows &x = seen.in[0];
   if (!m.recurrent) {
     const size_t width = node.op == OpKind::kConv ? x.elems : m.k;
-    for (size_t at = 0; at + width <= x.rows.size(); at += width) visit(x.rows.data() + at, width);
+    const Recurrent *layer = layer_of(node);
+    const size_t apart = layer != nullptr && layer->masked ? width + 1 : width;
+    for (size_t at = 0; at + width <= x.rows.size(); at += apart) visit(x.rows.data() + at, width);
     return;
   }
   const SeenRows &y = seen.out[0];

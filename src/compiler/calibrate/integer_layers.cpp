@@ -23,6 +23,7 @@ std::string obstacle(const Recurrent &r) {
   if (r.cell == Cell::kLstmNorm) return "its cell has layer norms";
   if (r.clip != 0) return "it clips its pre-activations";
   if (r.input_forget) return "its input and forget gates are coupled";
+  if (r.masked) return "its steps have a mask";
   for (const Direction &d : r.directions) {
     const auto is = [&](int i, Act act) { return d.act[i].act == static_cast<uint32_t>(act); };
     if (!d.peephole.empty()) return "it has peepholes";

@@ -151,7 +151,7 @@ class BlobWriter {
     out.input_size = r.input_size;
     out.hidden_size = r.hidden_size;
     out.direction_count = static_cast<uint32_t>(r.directions.size());
-    out.input_forget = r.input_forget;
+    out.flags = (r.input_forget ? kInputForget : 0) | (r.masked ? kMaskedSteps : 0);
     out.clip = r.clip;
     return out;
   }

@@ -43,8 +43,10 @@ Json recurrent(const AttrRecurrent &a) {
                           {"init_c", {b.init_c.first, b.init_c.stride}},
                           {"activations", names}});
   }
-  return {{"cell", word(kCells, a.cell)},        {"input_size", a.input_size}, {"hidden_size", a.hidden_size},
-          {"input_forget", a.input_forget != 0}, {"clip", number(a.clip)},     {"directions", directions}};
+  return {{"cell", word(kCells, a.cell)}, {"input_size", a.input_size},
+          {"hidden_size", a.hidden_size}, {"input_forget", (a.flags & kInputForget) != 0},
+          {"mask", has_mask(a)},          {"clip", number(a.clip)},
+          {"directions", directions}};
 }
 
 Json matrix(const MatrixStrides &s, uint32_t rank) {

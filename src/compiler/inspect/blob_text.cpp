@@ -52,6 +52,7 @@ std::string recurrent_text(const Json &attr) {
   }
   if (attr["clip"] != 0.0) text += ", clip " + attr["clip"].dump();
   if (attr["input_forget"] == true) text += ", input_forget";
+  if (attr["mask"] == true) text += ", mask";
   return text;
 }
 

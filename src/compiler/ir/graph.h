@@ -57,9 +57,9 @@ struct Direction {
 
 struct Recurrent {
   Cell cell = Cell::kRnn;
-  uint32_t input_size = 0, hidden_size = 0;
+  uint32_t input_size = 0, hidden_size = 0;  // x has an element more where `masked`: kMaskedSteps
   float clip = 0;
-  bool input_forget = false;
+  bool input_forget = false, masked = false;
   bool norm_by_gate = false, keeps_c = false;  // kLstmNorm
   std::vector<Direction> directions;
 };

@@ -33,7 +33,9 @@ class Hash {
 struct AttrHash {
   Hash &h;
   void operator()(const Recurrent &r) const {
-    for (uint32_t v : {static_cast<uint32_t>(r.cell), r.input_size, r.hidden_size, uint32_t{r.input_forget}}) h.number(v);
+    for (uint32_t v :
+         {static_cast<uint32_t>(r.cell), r.input_size, r.hidden_size, uint32_t{r.input_forget} | uint32_t{r.masked} << 1})
+      h.number(v);
     h.bytes(&r.clip, sizeof r.clip);
     h.number(static_cast<uint32_t>(r.directions.size()));
     for (const Direction &d : r.directions) {

@@ -44,7 +44,7 @@ std::vector<Matrix> matrices_of(Node *node) {
   std::vector<Matrix> all;
   if (auto *dense = std::get_if<Dense>(&node->attr)) {
     if (dense->groups == 1) all.push_back({&dense->w, &dense->storage});
-  } else if (auto *layer = std::get_if<Recurrent>(&node->attr)) {
+  } else if (auto *layer = std::get_if<Recurrent>(&node->attr); layer != nullptr && !layer->masked) {
     for (Direction &d : layer->directions) all.push_back({&d.w, &d.w_storage});
   }
   return all;

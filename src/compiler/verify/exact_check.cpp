@@ -130,7 +130,7 @@ class Check {
     const size_t step = value / batch(), batch_row = value % batch();
     for (size_t i = 0; i < a.steps; ++i) {
       const size_t t = a.layer.direction[d].reverse ? a.steps - 1 - i : i, at = t * a.rows + row;
-      layer.step(row_at(seen_.in[0], value, at * a.layer.input_size), h.data(), c.data());
+      layer.step(row_at(seen_.in[0], value, at * x_elems(a.layer)), h.data(), c.data());
       if (!is_seen(0)) continue;
       const size_t first = at * width + d * h_size;
       for (size_t k = 0; k < h_size; ++k) compare(row_at(seen_.out[0], value, first)[k], h[k], {step, batch_row, first + k});

@@ -97,6 +97,7 @@ ExactLayer::ExactLayer(const Model &model, const AttrRecurrent &a, uint32_t d)
 
 void ExactLayer::step(const float *x, float *h, float *c) const {
   if (integers_) return integers_->step(x, h, c);
+  if (has_mask(attr_) && x[attr_.input_size] == 0) return;
   const rnnp::Cell cell = rnnp::Cell(attr_.cell);
   std::vector<float> pre(size_t{gates_} * hidden_), recurrent(hidden_), next(hidden_), z(hidden_), rh(hidden_);
   w_->multiply(x, bias_.data(), pre.data());
@@ -131,7 +132,7 @@ void ExactLayer::step(const float *x, float *h, float *c) const {
   args.hidden_size = hidden_;
   for (int i = 0; i < 3; ++i) args.cell.act[i] = direction_.act[i];
   args.cell.clip = attr_.clip;
-  args.cell.input_forget = attr_.input_forget;
+  args.cell.input_forget = attr_.flags & kInputForget;
   const float *gates[4];
   for (uint32_t g = 0; g < gates_; ++g) gates[g] = pre.data() + size_t{g} * hidden_;
   const KernelFamily family = step_family(attr_, direction_);

@@ -21,7 +21,7 @@ class ExactLayer {
   ExactLayer(const Model &model, const AttrRecurrent &attr, uint32_t direction);
 
   uint32_t hidden() const { return hidden_; }
-  // h and, of an LSTM, c are moved on by one step.
+  // h and, of an LSTM, c are moved on by one step, or stay where a mask says so.
   void step(const float *x, float *h, float *c) const;
 
  private:

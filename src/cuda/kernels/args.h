@@ -58,6 +58,7 @@ struct RecurrentArgs {
   float *y;                // [steps][batch][y_row], or nullptr
   const int32_t *lengths;  // [batch] or nullptr
   const uint32_t *rows;    // [batch]: which row's state is whose; nullptr: in order
+  const float *mask;       // [steps][batch][x_row] or nullptr: 0 where the states stay; of step kernels
   uint64_t *words;         // [2 slots][batch][row words], and as many again for r h
   uint32_t *control, *findings;
   uint64_t x_row, y_row, state_row;
@@ -100,7 +101,8 @@ struct NormCellArgs {
   float *c, *y;              // [..][state_row], [count][y_row] or nullptr
   const int32_t *lengths;    // as RecurrentArgs has them
   const uint32_t *rows;      // whose c is whose
-  uint64_t state_row, y_row;
+  const float *mask;         // [count][x_row], or nullptr
+  uint64_t state_row, y_row, x_row;
   uint32_t hidden, step;  // step: of the call
   CellNorms norms;
 };

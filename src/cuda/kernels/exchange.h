@@ -160,6 +160,10 @@ SIMT_FN uint32_t step_at(const RecurrentArgs &a, uint32_t t) {
 SIMT_FN bool row_has_ended(const RecurrentArgs &a, uint32_t step, uint32_t n) {
   return a.lengths != nullptr && a.lengths[n] <= static_cast<int32_t>(a.first_step + step);
 }
+template <class Args>
+SIMT_FN bool row_is_masked(const Args &a, uint64_t n) {
+  return a.mask != nullptr && a.mask[n * a.x_row] == 0.0f;
+}
 SIMT_FN uint64_t state_place(const RecurrentArgs &a, uint32_t n) {
   return (a.rows != nullptr ? a.rows[n] : n) * a.state_row;
 }

@@ -5,6 +5,7 @@
 #ifndef RNNPACK_CUDA_KERNELS_NORM_CELLS_H_
 #define RNNPACK_CUDA_KERNELS_NORM_CELLS_H_
 
+#include "cuda/kernels/exchange.h"
 #include "cuda/kernels/products_f32.h"
 #include "cuda/kernels/row_ops.h"
 
@@ -112,8 +113,10 @@ SIMT_FN void finish_state(const NormCellArgs &a, float sum, const float *raw, fl
 SIMT_KERNEL(256) finish_norm_cells(const NormCellArgs a) {
   SIMT_ROLLED for (uint64_t i = simt::block(); i < a.count; i += simt::block_count()) {
     float *y = a.y != nullptr ? a.y + i * a.y_row : nullptr, *h = a.h + i * a.state_row, *raw = a.raw + i * a.state_row;
-    if (a.lengths != nullptr && a.lengths[i] <= static_cast<int32_t>(a.step)) {
-      SIMT_ROLLED for (uint32_t unit = simt::thread(); y != nullptr && unit < a.hidden; unit += kThreads) y[unit] = 0.0f;
+    const bool ended = a.lengths != nullptr && a.lengths[i] <= static_cast<int32_t>(a.step);
+    if (ended || row_is_masked(a, i)) {
+      SIMT_ROLLED for (uint32_t unit = simt::thread(); y != nullptr && unit < a.hidden; unit += kThreads) y[unit] =
+          ended ? 0.0f : h[unit];
       continue;
     }
     float *c = a.c + (a.rows != nullptr ? a.rows[i] : i) * a.state_row;

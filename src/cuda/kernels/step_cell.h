@@ -37,9 +37,10 @@ SIMT_FN void step_cell(const RecurrentArgs &a, const GateLane &gate, float pre, 
   }
   simt::sync_warp();  // all lanes of the unit have read c
   if (!exists || !leads) return;
-  const bool ended = row_has_ended(a, 0, n);
-  a.h_next[at] = ended ? s.h : h_new;
-  if (kCell == Cell::kLstm && !ended) a.c[at] = c_new;
+  const bool ended = row_has_ended(a, 0, n), stays = ended || row_is_masked(a, n);
+  if (stays) h_new = s.h;
+  a.h_next[at] = h_new;
+  if (kCell == Cell::kLstm && !stays) a.c[at] = c_new;
   if (a.y != nullptr) a.y[n * a.y_row + unit] = ended ? 0.0f : h_new;
 }
 

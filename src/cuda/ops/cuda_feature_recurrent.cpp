@@ -39,12 +39,12 @@ rnnp_status build(BuildEnv *env, const BlobNode &node, void **object) {
   n.y_row = layer.direction_count * layer.hidden_size;
   n.state_row = state_row_elems(layer.hidden_size);
   const size_t rows = a.rows > 1 ? a.rows : mul_sat(env->chunk_steps, env->max_batch);
-  n.most = rows_together(a, rows, size_t{layer.input_size} + n.y_row);
+  n.most = rows_together(a, rows, size_t{x_elems(layer)} + n.y_row);
   const rnnp_status status = build_layer(context_of(env->memory), {layer, nullptr}, n.most, a.steps, true, &n.layer);
   if (status != RNNP_OK) return status;
   const size_t together = mul_sat(n.most, a.steps), state = mul_sat(n.most, n.state_row);
   n.x = layer_scratch_floats(n.layer, layer);
-  n.y = add_sat(n.x, mul_sat(together, layer.input_size));
+  n.y = add_sat(n.x, mul_sat(together, x_elems(layer)));
   n.h = add_sat(n.y, mul_sat(together, n.y_row));
   n.h_next = add_sat(n.h, state);
   n.c = add_sat(n.h_next, state);
@@ -108,7 +108,8 @@ void run_direction(const Rows &r, uint32_t d) {
   if (lstm) begin_state(r, d, 2);
   RecurrentArgs a = layer_args(r.n.layer, r.a.layer, d);
   a.x = r.scratch(r.n.x);
-  a.x_row = r.a.layer.input_size;
+  a.x_row = x_elems(r.a.layer);
+  a.mask = has_mask(r.a.layer) ? a.x + r.a.layer.input_size : nullptr;
   a.y = r.scratch(r.n.y) + size_t{d} * r.a.layer.hidden_size;
   a.y_row = r.n.y_row;
   a.h = r.scratch(r.n.h);
@@ -123,7 +124,7 @@ void run_direction(const Rows &r, uint32_t d) {
 }
 
 void run_rows(const Rows &r) {
-  const size_t in = r.a.layer.input_size, out = r.n.y_row;
+  const size_t in = x_elems(r.a.layer), out = r.n.y_row;
   copy(r, {r.input(0), r.a.steps, in, r.first * in, r.n.x, in}, true);
   for (uint32_t d = 0; d < r.a.layer.direction_count; ++d) run_direction(r, d);
   copy(r, {r.output(0), r.a.steps, out, r.first * out, r.n.y, out}, false);

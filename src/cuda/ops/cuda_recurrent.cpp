@@ -81,6 +81,7 @@ RecurrentArgs args_of(const Layer &l) {
   RecurrentArgs a = layer_args(l.n, l.a, l.d);
   a.x = row_of(x, 0);
   a.x_row = x.row_bytes / sizeof(float);
+  a.mask = has_mask(l.a) ? a.x + l.a.input_size : nullptr;
   a.h = l.state(false).buffer[0];
   a.h_next = l.state(false).buffer[1];
   a.c = l.has_c() ? l.state(true).buffer[0] : nullptr;

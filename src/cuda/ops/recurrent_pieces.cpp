@@ -164,8 +164,10 @@ void run_norm_steps(const Piece &l, const RecurrentArgs &piece) {
                                 piece.y != nullptr ? piece.y + rows * piece.y_row : nullptr,
                                 piece.lengths,
                                 piece.rows,
+                                piece.mask != nullptr ? piece.mask + rows * piece.x_row : nullptr,
                                 row,
                                 piece.y_row,
+                                piece.x_row,
                                 elems,
                                 piece.first_step + step,
                                 l.n.direction[l.first].norms};
@@ -190,6 +192,7 @@ void run_steps(const Piece &l, const RecurrentArgs &piece) {
     a.first_step += static_cast<uint32_t>(step);
     if (a.preact != nullptr) a.preact += step * a.batch * a.preact_row;
     if (a.y != nullptr) a.y += step * a.batch * a.y_row;
+    if (a.mask != nullptr) a.mask += step * a.batch * a.x_row;
     if (t % 2 != 0) a.h = piece.h_next, a.h_next = piece.h;
     a.takes_back = taken_back && t + 1 == piece.steps;
     launch_step(l, a);
@@ -208,6 +211,7 @@ RecurrentArgs begin_piece(const Piece &l, RecurrentArgs a, uint32_t first, uint3
   const LayerPlan &p = l.n.plan;
   const size_t rows = size_t{first} * a.batch;
   a.x += rows * a.x_row;
+  if (a.mask != nullptr) a.mask += rows * a.x_row;
   if (a.y != nullptr) a.y += rows * a.y_row;
   a.first_step += first;
   a.steps = steps;
@@ -316,7 +320,7 @@ RecurrentArgs layer_args(const RecurrentNode &n, const AttrRecurrent &attr, uint
   copy_bytes(a.bundles, n.plan.bundles, sizeof a.bundles);
   copy_bytes(a.rules.act, blob.act, sizeof a.rules.act);
   a.rules.clip = attr.clip;
-  a.rules.input_forget = attr.input_forget;
+  a.rules.input_forget = attr.flags & kInputForget;
   return a;
 }
 

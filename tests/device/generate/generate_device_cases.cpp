@@ -1,6 +1,7 @@
-// generate_device_cases.cpp <out.c> -- writes the cases of the device test: every cell and layout, both directions, ragged rows,
+// generate_device_cases.cpp <out.c> -- writes the cases of the device test: every cell and layout, both directions, ragged rows, a mask,
 // and a state saved here, half way, for the device to continue from. Expected outputs are the f64 reference's; those of two
 // networks of other operators are this machine's reference kernels'. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdio>
 #include <stdexcept>
 #include <string>
@@ -50,6 +51,9 @@ std::vector<Case> all_cases() {
     full.options.acts = {Act::kHardSigmoid, Act::kSoftsign, Act::kElu};
     v.push_back(full);
   }
+  Case masked = make("lstm_masked", Cell::kLstm, 4, 6);
+  masked.options.masked = masked.options.bidirectional = masked.ragged = true;
+  v.push_back(masked);
   for (uint32_t nr : {4u, 16u}) {
     Case wide = make("grulinear_dense", Cell::kGruLinear, nr, 40);
     wide.dense = true;
@@ -120,7 +124,7 @@ std::string write_content(Writer *out, const Content &c, uint32_t index) {
 
 std::string write_case(Writer *out, const Case &c, uint32_t index) {
   BlobBuilder builder(100 + index, c.nr);
-  const uint32_t x_value = builder.add_input(kInput);
+  const uint32_t in = kInput + (c.options.masked ? 1 : 0), x_value = builder.add_input(in);
   uint32_t y_value = builder.add_recurrent(x_value, kInput, c.options);
   uint32_t width = c.options.hidden * (c.options.bidirectional ? 2 : 1);
   if (c.dense) {
@@ -129,11 +133,12 @@ std::string write_case(Writer *out, const Case &c, uint32_t index) {
   }
   builder.add_output(y_value);
   const std::vector<uint8_t> blob = builder.build();
-  const std::vector<float> x = random_floats(size_t{kSteps} * kBatch * kInput, 900 + index);
+  std::vector<float> x = random_floats(size_t{kSteps} * kBatch * in, 900 + index);
+  for (size_t i = in - 1; c.options.masked && i < x.size(); i += in) x[i] = std::max(x[i], 0.0f);
   const std::vector<int32_t> lengths = c.ragged ? std::vector<int32_t>{kSteps, 0, 6} : std::vector<int32_t>{};
   std::vector<double> want = run_recurrent(builder.recurrent[0], {x.begin(), x.end()}, kSteps, kBatch, lengths).y;
   if (c.dense) want = run_dense(builder.dense[0], want);
-  return write_content(out, {c.name, blob, kInput, width, x, want, c.ragged, !c.options.bidirectional && !c.ragged}, index);
+  return write_content(out, {c.name, blob, in, width, x, want, c.ragged, !c.options.bidirectional && !c.ragged}, index);
 }
 
 uint32_t add(BlobBuilder *b, rnnp::OpKind op, const void *attr, size_t bytes, const std::vector<uint32_t> &in, uint32_t elems) {

@@ -54,6 +54,22 @@ void gru_body(OnnxBuilder *b, bool reset_after, bool keep_is_z) {
   b->node("Add", {"kept", "fresh"}, {"h_next"});
 }
 
+void lstm_body(OnnxBuilder *b) {
+  b->random("W", {kIn, 4 * kHidden}).random("R", {kHidden, 4 * kHidden}).random("B", {4 * kHidden});
+  b->node("MatMul", {"x", "W"}, {"xw"});
+  b->node("MatMul", {"h", "R"}, {"hr"});
+  b->node("Add", {"xw", "hr"}, {"sum"});
+  b->node("Add", {"sum", "B"}, {"pre"});
+  b->node("Split", {"pre"}, {"i_in", "f_in", "g_in", "o_in"}).with("axis", -1);
+  for (const char *gate : {"i", "f", "o"}) b->node("Sigmoid", {std::string(gate) + "_in"}, {gate});
+  b->node("Tanh", {"g_in"}, {"g"});
+  b->node("Mul", {"f", "c"}, {"kept"});
+  b->node("Mul", {"i", "g"}, {"fresh"});
+  b->node("Add", {"kept", "fresh"}, {"c_next"});
+  b->node("Tanh", {"c_next"}, {"c_out"});
+  b->node("Mul", {"o", "c_out"}, {"h_next"});
+}
+
 void rnn_body(OnnxBuilder *b) {
   b->random("W", {kIn, kHidden}).random("R", {kHidden, kHidden}).random("B", {kHidden});
   b->node("MatMul", {"x", "W"}, {"xw"});

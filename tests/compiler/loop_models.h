@@ -17,6 +17,8 @@ using Body = void (*)(OnnxBuilder *);
 
 void gru_body(OnnxBuilder *b, bool reset_after, bool keep_is_z);
 void rnn_body(OnnxBuilder *b);
+// Of h and c, to h_next and c_next.
+void lstm_body(OnnxBuilder *b);
 // A dense layer with a bias for each gate of each operand; `kind`: rnn, a GRU that resets "after" or "before" the product, or
 // "after, x from the last gate".
 void body_by_gates(OnnxBuilder *b, const std::string &kind);
@@ -26,7 +28,7 @@ void joint_body(OnnxBuilder *b, bool gru, bool x_first);
 void equinox_body(OnnxBuilder *b, bool vectors);
 // No layer: the state decays and takes what is left of x behind a norm.
 void decay_body(OnnxBuilder *b);
-// No layer: the state stays as it is where a step's x is nowhere above 0.
+// An RNN whose state stays as it is where a step's x is nowhere above 0.
 void masked_body(OnnxBuilder *b);
 
 // As tf2onnx writes it: the sequence is read at a counter, the condition is computed and never ends the loop early.

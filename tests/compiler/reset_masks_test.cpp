@@ -22,22 +22,6 @@ void declare_row(onnx::ValueInfoProto *info, const std::string &name, int64_t wi
   shape->add_dim()->set_dim_value(width);
 }
 
-void lstm_body(OnnxBuilder *b) {
-  b->random("W", {kIn, 4 * kHidden}).random("R", {kHidden, 4 * kHidden}).random("B", {4 * kHidden});
-  b->node("MatMul", {"x", "W"}, {"xw"});
-  b->node("MatMul", {"h", "R"}, {"hr"});
-  b->node("Add", {"xw", "hr"}, {"sum"});
-  b->node("Add", {"sum", "B"}, {"pre"});
-  b->node("Split", {"pre"}, {"i_in", "f_in", "g_in", "o_in"}).with("axis", -1);
-  for (const char *gate : {"i", "f", "o"}) b->node("Sigmoid", {std::string(gate) + "_in"}, {gate});
-  b->node("Tanh", {"g_in"}, {"g"});
-  b->node("Mul", {"f", "c"}, {"kept"});
-  b->node("Mul", {"i", "g"}, {"fresh"});
-  b->node("Add", {"kept", "fresh"}, {"c_next"});
-  b->node("Tanh", {"c_next"}, {"c_out"});
-  b->node("Mul", {"o", "c_out"}, {"h_next"});
-}
-
 void add_mask(OnnxBuilder *b, Mask mask, const std::string &from, const std::string &to) {
   if (mask == Mask::kWhere)
     b->node("Where", {"ended", "nothing", from}, {to});

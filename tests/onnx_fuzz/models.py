@@ -2,6 +2,7 @@
 which exporters write networks. SPDX-License-Identifier: Apache-2.0"""
 import layers
 import moves
+import masked_cells
 import norm_cells
 import recurrent
 import templates
@@ -89,6 +90,9 @@ def make(seed):
     if seed % 40 == 7:  # by the seed, so that the models of others stay as they are
         g.template = "norm_lstm"
         norm_cells.norm_lstm(g)
+    elif seed % 40 == 27:
+        g.template = "masked_layer"
+        masked_cells.masked_layer(g)
     elif g.chance(0.3):
         template = g.pick(*templates.ALL)
         g.template = template.__name__

@@ -36,7 +36,7 @@ inline std::string title_of_operator(const OnnxNode &node) {
 // In a branch of an If too.
 inline bool is_recurrent(const OnnxNode &node) {
   if (node.op_type() == "LSTM" || node.op_type() == "GRU" || node.op_type() == "RNN" || node.op_type() == kStepOf ||
-      node.op_type() == kLstmNorm)
+      node.op_type() == kLstmNorm || node.op_type() == kMaskedRnn || node.op_type() == kMaskedGru || node.op_type() == kMaskedLstm)
     return true;
   return std::any_of(node.attribute().begin(), node.attribute().end(), [](const OnnxAttribute &attribute) {
     return attribute.type() == OnnxAttribute::kGraph &&

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "compiler/import/builder.h"
+#include "compiler/import/select.h"
+#include "compiler/import/steps.h"
 #include "compiler/onnx/rewrite.h"
 #include "compiler/onnx/written_out.h"
 
@@ -42,6 +44,28 @@ void last_step(OpCall &call) {
   const View y = call.view(0), x = call.view(1);
   const bool many = !x.axes.empty() && !x.axes[0].empty();
   call.give(0, many && !call.b.discovering && call.b.is_sequence(y) ? call.b.time_step(y, true, call.name) : y);
+}
+
+// Y [steps, batch, H] or [steps, H]; the mask has the same first axis, and others that broadcast to Y's. Both may be reversed.
+void kept_steps(OpCall &call) {
+  View y = call.any_view(0), mask = call.any_view(1);
+  int64_t reversed = take_reversal(&y);
+  if (const int64_t other = take_reversal(&mask); other != reversed) {
+    put_reversal(&y, reversed);
+    put_reversal(&mask, other);
+    reversed = kInOrder;
+  }
+  y = settled(call.b, y, call.name);
+  mask = settled(call.b, mask, call.name);
+  if (mask.axes.empty() || mask.axes.size() > y.axes.size())
+    throw Refusal("its mask has axes " + view_text(mask) + "; accepted: one of each step");
+  mask.axes.insert(mask.axes.begin() + 1, y.axes.size() - mask.axes.size(), Axis{});
+  View out = chosen(call.b, as_mask(mask), y, call.real_view(2), call.name);
+  if (reversed != kInOrder) {
+    put_reversal(&out, reversed);
+    call.b.reversed_by[out.value] = call.name;
+  }
+  call.give(0, out);
 }
 
 bool is_zero(const OpCall &call, const Bound &bound) {
@@ -119,6 +143,7 @@ const std::vector<ImportRow> kImportLoop = {
     {kLastStep, last_step, ""},
     {kStartsAt, starts_at, ""},
     {kTripsOf, trips_of, ""},
+    {kKeptSteps, kept_steps, ""},
     {"Loop", loop,
      "over the steps of sequences: an LSTM, GRU or RNN cell becomes that layer; any other body runs at every step; fixed steps are "
      "written out where states cannot last or no sequence is read"},

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "compiler/import/concat_slices.h"
 #include "compiler/import/recurrent_operands.h"
 #include "compiler/import/steps.h"
 #include "compiler/onnx/activation.h"
@@ -146,6 +147,21 @@ class RecurrentImport : RecurrentOperands {
       b_.origins->mark(state.axes[axis], AxisRole::kBatch, "it is the batch of recurrent layers' states");
       join_rows(x.axes[batch_axis()], state.axes[axis]);
     }
+    if (has_mask() && !call_.is_const(kMask)) join_mask(x, call_.any_view(kMask));
+  }
+
+  // The file's LSTM may have an input more that nobody reads.
+  bool has_mask() const { return call_.node.op_type().find("rnnpack.") == 0 && call_.has(kMask); }
+
+  // A mask that is an input of its own has X's steps and rows.
+  void join_mask(const View &x, const View &mask) const {
+    const auto unite = [&](const Axis &a, const Axis &b) {
+      if (a.size() == 1 && b.size() == 1 && a[0].origin >= 0 && b[0].origin >= 0 && axis_size(a) == axis_size(b))
+        b_.origins->unite(b[0].origin, a[0].origin);
+    };
+    for (size_t i = 0; i < 2 && i < mask.axes.size(); ++i) {
+      if (i == 0 || mask.axes.size() == 3) unite(x.axes[i], mask.axes[i]);
+    }
   }
 
   // ONNX wants as many rows of a state as of X.
@@ -251,6 +267,7 @@ class RecurrentImport : RecurrentOperands {
     inner.rows = static_cast<uint32_t>(std::min<int64_t>(feature_size(n), UINT32_MAX));
     View ordered = x;
     ordered.axes = {t, n, x.axes[2]};
+    if (has_mask()) ordered = with_mask(ordered);
     const View from = b_.dense(b_.as_row(ordered, call_.name), call_.name);
     uint32_t h = feature_state(kInitialH, "initial_h", n, by_steps),
              c = is_lstm() ? feature_state(kInitialC, "initial_c", n, by_steps) : kNone;
@@ -382,8 +399,35 @@ class RecurrentImport : RecurrentOperands {
     }
     time_ = x.axes[time_axis()];
     batch_ = x.axes[batch_axis()];
+    if (has_mask()) x = with_mask(x);
     const View whole = b_.is_sequence(x) ? b_.dense(x, call_.name) : b_.copied(x, true, call_.name);
     return whole.value;
+  }
+
+  // X with the mask as a feature more. It lies as the steps of X lay before those were put in order.
+  View with_mask(const View &x) {
+    cell_.masked = true;
+    View mask = call_.any_view(kMask);
+    if (b_.graph.values[mask.value].dtype != DType::kF32) throw Refusal("its mask is an input of integers; accepted: bool");
+    mask.mask = mask.whole = false;
+    if (const int64_t lies = take_reversal(&mask); lies != reversed_) {
+      put_reversal(&mask, lies);
+      mask = in_order(b_, mask, call_.name);
+      put_reversal(&mask, reversed_);
+      mask = in_order(b_, mask, call_.name);
+    }
+    mask = settled(b_, mask, call_.name);
+    if (mask.axes.empty() || mask.axes.size() > 3)
+      throw Refusal("its mask has axes " + view_text(mask) + "; accepted: one of each step");
+    mask.axes.insert(mask.axes.begin() + 1, 3 - mask.axes.size(), Axis{});
+    if (std::any_of(mask.axes[2].begin(), mask.axes[2].end(),
+                    [](const Atom &atom) { return !atom.is_feature() || atom.stride != 0; }))
+      throw Refusal("its mask has axes " + view_text(mask) + ", a value for each unit; accepted: one for each row of a step");
+    mask.axes[2].clear();
+    for (size_t i = 0; i < 2; ++i) {
+      if (mask.axes[i].empty()) mask.axes[i] = x.axes[i];
+    }
+    return joined(call_, {x, mask}, 2);
   }
 
   void give_outputs() {
@@ -421,7 +465,8 @@ constexpr const char *kLimits = "all attributes; W, R, B (and P) constant";
 
 }  // namespace
 
-const std::vector<ImportRow> kImportRecurrent = {
-    {"RNN", rnn, kLimits}, {"GRU", gru, kLimits}, {"LSTM", lstm, kLimits}, {kLstmNorm, lstm_norm, ""}};
+const std::vector<ImportRow> kImportRecurrent = {{"RNN", rnn, kLimits},      {"GRU", gru, kLimits}, {"LSTM", lstm, kLimits},
+                                                 {kLstmNorm, lstm_norm, ""}, {kMaskedRnn, rnn, ""}, {kMaskedGru, gru, ""},
+                                                 {kMaskedLstm, lstm, ""}};
 
 }  // namespace rnnp::compiler

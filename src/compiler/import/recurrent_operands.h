@@ -11,7 +11,7 @@ namespace rnnp::compiler {
 
 class RecurrentOperands {
  protected:
-  enum Input : size_t { kX, kW, kR, kB, kLengths, kInitialH, kInitialC, kP, kNorms };
+  enum Input : size_t { kX, kW, kR, kB, kLengths, kInitialH, kInitialC, kP, kNorms, kMask };
 
   RecurrentOperands(OpCall &call, Cell cell) : call_(call), b_(call.b) { cell_.cell = cell; }
 

@@ -36,11 +36,14 @@ class Rewrite {
 
 // The importer's own operators, for steps of a loop: StepOf(X) is X without its first axis, at every step; StepsOf(y, X) has that
 // axis again; LastStep(y, X) is y at the last step; StartsAt(x, state) has x as what a run starts the state from: zeros or an
-// input; TripsOf(n, X) a number of trips that is not X's number of steps.
+// input; TripsOf(n, X) a number of trips that is not X's number of steps; KeptSteps(Y, mask, other) is Y in steps whose bool is
+// true, else the constant.
 constexpr const char *kStepOf = "rnnpack.StepOf", *kStepsOf = "rnnpack.StepsOf", *kLastStep = "rnnpack.LastStep",
-                     *kStartsAt = "rnnpack.StartsAt", *kTripsOf = "rnnpack.TripsOf";
-// And a layer-normalised LSTM: an LSTM whose input 8 is MatchedCell::norms.
-constexpr const char *kLstmNorm = "rnnpack.LstmNorm";
+                     *kStartsAt = "rnnpack.StartsAt", *kTripsOf = "rnnpack.TripsOf", *kKeptSteps = "rnnpack.KeptSteps";
+// And a layer-normalised LSTM: an LSTM whose input 8 is MatchedCell::norms. Its input 9, and that of the masked layers, is a bool
+// of each step: where it is false the states stay as they are, and Y is h.
+constexpr const char *kLstmNorm = "rnnpack.LstmNorm", *kMaskedRnn = "rnnpack.MaskedRNN", *kMaskedGru = "rnnpack.MaskedGRU",
+                     *kMaskedLstm = "rnnpack.MaskedLSTM";
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_ONNX_REWRITE_H_

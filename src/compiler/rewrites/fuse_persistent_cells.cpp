@@ -46,7 +46,7 @@ class LayerRewriter {
     rewrite_.reshaping("Unsqueeze", layer.h_before, at + ":h", {0});
     const bool lstm = layer.cell.has_c();
     if (lstm) rewrite_.reshaping("Unsqueeze", layer.c_before, at + ":c", {0});
-    add_layer(&rewrite_, layer.cell, node_title(node), at, at + ":x", false);
+    add_layer(&rewrite_, layer.cell, node_title(node), at, at + ":x", false, "");
     // An output that is h' is given at every step, but for the one that is the state.
     const bool given = kept_.count(h) == 0 && std::find(model_.outputs.begin(), model_.outputs.end(), h) != model_.outputs.end();
     per_step_[h] = given ? h : at + ":out";

@@ -10,6 +10,7 @@
 #include "compiler/onnx/problem.h"
 #include "compiler/onnx/refusal_of.h"
 #include "compiler/onnx/rewrite.h"
+#include "compiler/onnx/subgraph.h"
 #include "compiler/rewrites/loop_form.h"
 #include "compiler/rewrites/row_products.h"
 #include "compiler/rewrites/start_shape.h"
@@ -65,6 +66,7 @@ class Expander {
       StepGraph step = step_of(form);
       form.nodes = step.nodes = with_row_products(step, &rewrite_);
       layers = layers_of_step(step, made);
+      if (ends_with_other_states(form, layers)) layers.clear();
     }
     return {std::move(form), std::move(layers)};
   }
@@ -213,6 +215,47 @@ class Expander {
     }
   }
 
+  // Zeros of any shape.
+  bool is_zeros(std::string name) const {
+    static const std::set<std::string> kKeeps = {"Cast", "Expand", "Identity", "Reshape", "Squeeze", "Tile", "Unsqueeze"};
+    constexpr int kDeepest = 8;
+    const auto are_zeros = [](const Tensor &t) {
+      return std::all_of(t.data.begin(), t.data.end(), [](double v) { return v == 0; });
+    };
+    for (int depth = 0; depth < kDeepest; ++depth) {
+      const auto constant = model_.constants.find(name);
+      if (constant != model_.constants.end()) return are_zeros(*constant->second);
+      const OnnxNode *node = node_that_makes(model_, name);
+      if (node == nullptr) return false;
+      const OnnxAttribute *value = Attributes(*node).find("value");
+      const bool fills = node->op_type() == "ConstantOfShape",
+                 is_tensor = value != nullptr && value->type() == OnnxAttribute::kTensor;
+      if (fills && value == nullptr) return true;
+      if (fills || node->op_type() == "Constant") return is_tensor && are_zeros(*value->t().tensor());
+      if (kKeeps.count(node->op_type()) == 0 || node->input_size() == 0) return false;
+      name = node->input(0);
+    }
+    return false;
+  }
+
+  // The graph's name of a constant that the body reads; zeros of any shape are a new one, `title`. Empty: it is none.
+  std::string constant_outside(const LoopForm &form, const std::string &name, const std::string &title) {
+    const std::string from = outer(form, name);
+    const bool is_state =
+        std::any_of(form.states.begin(), form.states.end(), [&](const auto &state) { return state.before == name; });
+    const bool is_step = std::any_of(form.reads.begin(), form.reads.end(), [&](const auto &read) { return read.each == name; });
+    for (const OnnxTensor &constant : form.body->initializer()) {
+      if (constant.name() != name) continue;
+      rewrite_.set_constant(title, *constant.tensor());
+      return title;
+    }
+    if (is_state || is_step) return "";
+    if (model_.constants.count(from) != 0) return from;
+    if (!is_zeros(from)) return "";
+    rewrite_.set_constant(title, Tensor(Elem::kFloat, {}));
+    return title;
+  }
+
   // All that a step reads which does not change: the body's own constants and the graph's.
   StepGraph step_of(const LoopForm &form) const {
     StepGraph step;
@@ -222,11 +265,14 @@ class Expander {
     for (const LoopForm::State &state : form.states) {
       step.before.push_back(state.before);
       step.after.push_back(state.after);
+      step.starts.push_back(is_zeros(state.start) ? "" : state.start);
     }
     for (const OnnxTensor &constant : form.body->initializer()) step.constants[constant.name()] = constant.tensor();
     for (const OnnxNode *node : model_.nodes) {
-      const OnnxAttribute *value = node->op_type() == "Constant" ? Attributes(*node).find("value") : nullptr;
-      if (value != nullptr && value->type() == OnnxAttribute::kTensor) step.constants.emplace(node->output(0), value->t().tensor());
+      if (node->op_type() != "Constant" || node->output_size() != 1) continue;
+      const OnnxAttribute *value = Attributes(*node).find("value");
+      const bool is_tensor = value != nullptr && value->type() == OnnxAttribute::kTensor;
+      step.constants.emplace(node->output(0), is_tensor ? value->t().tensor() : std::make_shared<const Tensor>(constant_of(*node)));
     }
     for (const auto &name : form.outer_name) {
       const auto found = model_.constants.find(name.second);
@@ -317,6 +363,7 @@ class Expander {
   void write_layers(const OnnxNode &node, const LoopForm &form, const std::vector<StepLayer> &layers) {
     Inside inside(this, node, form);
     std::map<std::string, std::string> whole;  // names of the step that are there as sequences
+    std::map<std::string, std::vector<std::string>> kept;
     for (const LoopForm::Steps &read : form.reads) whole[read.each] = read.all;
     const auto all_steps = [&](const std::string &each, const std::string &all) {
       const auto found = whole.find(origin_of(form.nodes, each));
@@ -327,29 +374,49 @@ class Expander {
     };
     for (size_t i = 0; i < layers.size(); ++i) {
       const std::string at = node_title(node) + ":layer" + (i == 0 ? "" : std::to_string(i));
-      const std::string y = write_layer(node, form, layers[i], at, all_steps(layers[i].x, at + ":x"));
-      const std::string made = origin_of(form.nodes, form.states[layers[i].h].after);
-      inside.step_of(made, y);
-      whole[made] = y;
+      std::string mask = layers[i].mask.empty() ? "" : all_steps(layers[i].mask, at + ":mask");
+      if (layers[i].mask_holds) {
+        rewrite_.add("Not", node_title(node), {mask}, {at + ":runs"});
+        mask = at + ":runs";
+      }
+      const std::string y = write_layer(node, form, layers[i], at, all_steps(layers[i].x, at + ":x"), mask);
+      std::vector<std::string> made = layers[i].same_as_h;
+      if (made.empty()) made.push_back(origin_of(form.nodes, form.states[layers[i].h].after));
+      for (const std::string &name : made) {
+        inside.step_of(name, y);
+        whole[name] = y;
+      }
+      for (const StepLayer::Kept &each : layers[i].kept) {
+        const std::string other = constant_outside(form, each.other, at + ":other" + std::to_string(kept.size()));
+        if (!other.empty()) kept[each.made] = {y, mask, other};
+      }
     }
     for (const LoopForm::Steps &made : form.makes) {
+      const auto chosen = kept.find(origin_of(form.nodes, made.each));
+      if (chosen != kept.end()) {
+        rewrite_.add(kKeptSteps, node_title(node), chosen->second, {made.all});
+        continue;
+      }
       const std::string all = all_steps(made.each, made.all);
       if (all != made.all) rewrite_.add("Identity", node_title(node), {all}, {made.all});
     }
-    write_finals(node, form, layers);
+    for (const LoopForm::State *state : write_finals(node, form, layers)) {
+      inside.write({state->after});
+      rewrite_.add(kLastStep, node_title(node), {inside.of(state->after), form.reads[0].all}, {state->final});
+    }
     out_.layers.push_back(node_title(node));
   }
 
   // Gives the name of h at every step, [steps, batch, H].
   std::string write_layer(const OnnxNode &node, const LoopForm &form, const StepLayer &layer, const std::string &at,
-                          const std::string &x) {
+                          const std::string &x, const std::string &mask) {
     const MatchedCell &cell = layer.cell;
     const std::vector<int64_t> axes = axes_before(form.states[layer.h]);
     rewrite_.reshaping("Unsqueeze", form.states[layer.h].start, at + ":h", axes);
     if (cell.has_c()) rewrite_.reshaping("Unsqueeze", form.states[layer.c].start, at + ":c", axes);
     const bool vector = axes.size() == 2;
     if (vector) rewrite_.reshaping("Unsqueeze", x, at + ":row", {1});
-    add_layer(&rewrite_, cell, node_title(node), at, vector ? at + ":row" : x, form.reverse);
+    add_layer(&rewrite_, cell, node_title(node), at, vector ? at + ":row" : x, form.reverse, mask);
     rewrite_.reshaping("Squeeze", at + ":y", at + ":steps", vector ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{1});
     const std::string &h = form.states[layer.h].final, &c = form.states[layer.c].final;
     if (!h.empty()) rewrite_.reshaping("Squeeze", at + ":hn", h, axes);
@@ -363,23 +430,52 @@ class Expander {
     return shape && shape->size() == 1 ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0};
   }
 
-  // Of states that only hold a layer's h again.
-  void write_finals(const OnnxNode &node, const LoopForm &form, const std::vector<StepLayer> &layers) {
+  static bool is_of(const StepLayer &layer, size_t state) { return layer.h == state || (layer.cell.has_c() && layer.c == state); }
+
+  static bool holds_h(const LoopForm &form, const StepLayer &layer, const LoopForm::State &state) {
+    const std::string after = origin_of(form.nodes, state.after);
+    return std::find(layer.same_as_h.begin(), layer.same_as_h.end(), after) != layer.same_as_h.end() ||
+           origin_of(form.nodes, form.states[layer.h].after) == after;
+  }
+
+  // Of states that only hold a layer's h again. Gives those that are no layer's.
+  std::vector<const LoopForm::State *> write_finals(const OnnxNode &node, const LoopForm &form,
+                                                    const std::vector<StepLayer> &layers) {
+    std::vector<const LoopForm::State *> others;
     for (size_t i = 0; i < form.states.size(); ++i) {
       const LoopForm::State &state = form.states[i];
       if (state.final.empty()) continue;
+      if (std::any_of(layers.begin(), layers.end(), [&](const StepLayer &layer) { return is_of(layer, i); })) continue;
       size_t copied = layers.size();
-      for (size_t k = 0; k < layers.size(); ++k) {
-        if (layers[k].h == i || (layers[k].cell.has_c() && layers[k].c == i)) {
-          copied = layers.size();
-          break;
-        }
-        if (origin_of(form.nodes, form.states[layers[k].h].after) == origin_of(form.nodes, state.after)) copied = k;
+      while (copied > 0 && !holds_h(form, layers[copied - 1], state)) --copied;
+      if (copied == 0) {
+        others.push_back(&state);
+        continue;
       }
-      if (copied == layers.size()) continue;
-      const std::string at = node_title(node) + ":layer" + (copied == 0 ? "" : std::to_string(copied));
+      const std::string at = node_title(node) + ":layer" + (copied == 1 ? "" : std::to_string(copied - 1));
       rewrite_.reshaping("Squeeze", at + ":hn", state.final, axes_before(state));
     }
+    return others;
+  }
+
+  // A state that is no layer's ends with the first step of such a loop, which a layer does not give.
+  bool ends_with_other_states(const LoopForm &form, const std::vector<StepLayer> &layers) const {
+    for (size_t i = 0; form.reverse && i < form.states.size(); ++i) {
+      const LoopForm::State &state = form.states[i];
+      const bool is_layers = std::any_of(layers.begin(), layers.end(),
+                                         [&](const StepLayer &layer) { return is_of(layer, i) || holds_h(form, layer, state); });
+      if (!is_layers && is_read(state.final)) return true;
+    }
+    return false;
+  }
+
+  bool is_read(const std::string &name) const {
+    if (name.empty()) return false;
+    if (std::find(model_.outputs.begin(), model_.outputs.end(), name) != model_.outputs.end()) return true;
+    return std::any_of(model_.nodes.begin(), model_.nodes.end(), [&](const OnnxNode *node) {
+      const std::vector<std::string> read = names_read(*node);
+      return std::find(read.begin(), read.end(), name) != read.end();
+    });
   }
 
   // The body's nodes in the place of the loop.

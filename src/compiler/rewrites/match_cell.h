@@ -23,6 +23,7 @@ struct StepGraph {
   int64_t opset = 0;
   std::string x;
   std::vector<std::string> before, after;  // h, or h and c in either order
+  std::vector<std::string> starts;         // of a loop: what each of its states starts from, outside; equal names are equal values
 };
 
 // As ONNX's nodes take them; state: which of the step's states is h, and for LSTM which is c.

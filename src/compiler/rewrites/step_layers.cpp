@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "compiler/onnx/subgraph.h"
+#include "compiler/rewrites/layer_of_step.h"
 #include "compiler/rewrites/step_sums.h"
 
 namespace rnnp::compiler {
@@ -44,6 +45,7 @@ class LayerFinder {
   }
 
   std::vector<StepLayer> find(const std::vector<std::string> &made) {
+    made_ = &made;
     while (open_ != 0) {
       if (!find_next()) return {};
     }
@@ -74,6 +76,10 @@ class LayerFinder {
     const Needs needs(step_, known_);
     for (size_t i = 0; i < step_.before.size(); ++i) {
       if ((open_ >> i & 1) == 0) continue;
+      if (is_masked_copy(i, needs)) {
+        open_ &= ~(uint64_t{1} << i);
+        return true;
+      }
       const uint64_t group = closure(needs, i);
       if ((group & ~open_) != 0 || (group >> i & 1) == 0) continue;
       std::vector<size_t> states;
@@ -97,11 +103,12 @@ class LayerFinder {
     return true;
   }
 
-  // States that nothing reads, and whose next value is a layer's h.
+  // States that nothing reads, and whose next value is a layer's h, or, of a loop, needs no state.
   bool drop_copies(const Needs &needs) {
     uint64_t dropped = 0;
     for (size_t i = 0; i < step_.before.size(); ++i) {
-      if ((open_ >> i & 1) == 0 || known_.count(origin_of(step_.nodes, step_.after[i])) == 0) continue;
+      const bool is_h = known_.count(origin_of(step_.nodes, step_.after[i])) != 0, of_loop = !others_are_given_;
+      if ((open_ >> i & 1) == 0 || !(is_h || (of_loop && needs.of(step_.after[i]) == 0))) continue;
       const bool read =
           std::any_of(step_.after.begin(), step_.after.end(), [&](const std::string &after) { return needs.of(after) >> i & 1; });
       if (!read) dropped |= uint64_t{1} << i;
@@ -122,9 +129,151 @@ class LayerFinder {
       unmasked.push_back(unmasked_state(step_.after[i], needs));
     }
     if (match_between(states, before, after, needs)) return true;
-    return others_are_given_ && ((masked != before && match_between(states, masked, after, needs)) ||
-                                 (unmasked != after && match_between(states, before, unmasked, needs)));
+    if (!others_are_given_) return match_masked(states, before, needs);
+    return (masked != before && match_between(states, masked, after, needs)) ||
+           (unmasked != after && match_between(states, before, unmasked, needs));
   }
+
+  // --- Steps that a mask passes over --------------------------------------------------------------------------------------------
+
+  // condition ? yes : no, as Where or as Cast(condition) * yes + Cast(Not(condition)) * no.
+  struct Choice {
+    std::string condition, yes, no;
+  };
+
+  const OnnxNode *maker(const std::string &name) const {
+    const std::string made = origin_of(step_.nodes, name);
+    for (const OnnxNode *node : step_.nodes) {
+      if (node->output_size() == 1 && node->output(0) == made) return node;
+    }
+    return nullptr;
+  }
+  std::string source(const std::string &name) const { return origin_of(step_.nodes, name); }
+  // What a Not negates; empty: it is none.
+  std::string negated(const std::string &name) const {
+    const OnnxNode *node = maker(name);
+    return node != nullptr && node->op_type() == "Not" ? source(node->input(0)) : "";
+  }
+
+  std::optional<Choice> choice(const std::string &name) const {
+    const OnnxNode *node = maker(name);
+    if (node == nullptr) return std::nullopt;
+    if (node->op_type() == "Where" && node->input_size() == 3)
+      return plain({source(node->input(0)), source(node->input(1)), source(node->input(2))});
+    if (node->op_type() != "Add" || node->input_size() != 2) return std::nullopt;
+    const OnnxNode *a = maker(node->input(0)), *b = maker(node->input(1));
+    for (const OnnxNode *product : {a, b}) {
+      if (product == nullptr || product->op_type() != "Mul" || product->input_size() != 2) return std::nullopt;
+    }
+    for (int i = 0; i < 2; ++i) {
+      for (int k = 0; k < 2; ++k) {
+        const std::string yes = source(a->input(i)), no = source(b->input(k));
+        const std::string taken = source(a->input(1 - i)), other = source(b->input(1 - k));
+        if (negated(no) == yes) return plain({yes, taken, other});
+        if (negated(yes) == no) return plain({no, other, taken});
+      }
+    }
+    return std::nullopt;
+  }
+
+  Choice plain(Choice c) const {
+    for (std::string inner = negated(c.condition); !inner.empty(); inner = negated(c.condition)) {
+      c.condition = inner;
+      std::swap(c.yes, c.no);
+    }
+    return c;
+  }
+
+  // The state's next value where its steps are masked: what is chosen beside the state itself.
+  struct Masked {
+    std::string mask, fresh;
+    bool holds = false;
+  };
+  std::optional<Masked> masked(size_t state, const Needs &needs) const {
+    const std::optional<Choice> c = choice(step_.after[state]);
+    if (!c || needs.of(c->condition) != 0 || step_.constants.count(c->condition) != 0) return std::nullopt;
+    if (c->no == step_.before[state]) return Masked{c->condition, c->yes, false};
+    if (c->yes == step_.before[state]) return Masked{c->condition, c->no, true};
+    return std::nullopt;
+  }
+
+  // The cell is what is chosen; nothing else looks at the h of steps that the mask passes over.
+  bool match_masked(const std::vector<size_t> &states, const Names &before, const Needs &needs) {
+    Names fresh;
+    std::optional<Masked> first;
+    for (const size_t i : states) {
+      const std::optional<Masked> each = masked(i, needs);
+      if (!each || (first && (each->mask != first->mask || each->holds != first->holds))) return false;
+      first = each;
+      fresh.push_back(each->fresh);
+    }
+    if (!match_between(states, before, fresh, needs)) return false;
+    StepLayer &layer = layers_.back();
+    if (!is_only_chosen(layer.h_after, *first)) {
+      known_.erase(layer.h_after);
+      layers_.pop_back();
+      return false;
+    }
+    layer.mask = first->mask;
+    layer.mask_holds = first->holds;
+    same_as_h(step_.after[layer.h], &layer);
+    layer.same_as_h.push_back(layer.h_after);
+    find_kept(&layer);
+    return true;
+  }
+
+  void find_kept(StepLayer *layer) const {
+    for (const std::string &made : *made_) {
+      const std::optional<Choice> c = choice(made);
+      if (!c || c->condition != layer->mask) continue;
+      const std::string &h = layer->mask_holds ? c->no : c->yes, &other = layer->mask_holds ? c->yes : c->no;
+      const bool is_h = std::find(layer->same_as_h.begin(), layer->same_as_h.end(), h) != layer->same_as_h.end();
+      if (is_h && maker(other) == nullptr) layer->kept.push_back({source(made), other});
+    }
+  }
+
+  void same_as_h(const std::string &name, StepLayer *layer) {
+    layer->same_as_h.push_back(source(name));
+    known_.insert(source(name));
+    known_.insert(name);
+  }
+
+  bool is_only_chosen(const std::string &h, const Masked &by) const {
+    if (std::any_of(made_->begin(), made_->end(), [&](const std::string &name) { return source(name) == h; })) return false;
+    const auto is_mask = [&](const std::string &name, bool wanted) {
+      bool is = true;
+      std::string from = source(name);
+      for (std::string inner = negated(from); from != by.mask && !inner.empty(); inner = negated(from)) {
+        from = inner;
+        is = !is;
+      }
+      return from == by.mask && is == wanted;
+    };
+    return std::all_of(step_.nodes.begin(), step_.nodes.end(), [&](const OnnxNode *node) {
+      for (int i = 0; i < node->input_size(); ++i) {
+        if (source(node->input(i)) != h || source(node->output(0)) == h) continue;
+        const bool by_where = node->op_type() == "Where" &&
+                              ((i == 1 && is_mask(node->input(0), !by.holds)) || (i == 2 && is_mask(node->input(0), by.holds)));
+        const bool by_product = node->op_type() == "Mul" && is_mask(node->input(1 - i), !by.holds);
+        if (!by_where && !by_product) return false;
+      }
+      return true;
+    });
+  }
+
+  // A state beside a masked layer's that holds its h as well, from the same start.
+  bool is_masked_copy(size_t i, const Needs &needs) {
+    const std::optional<Masked> each = masked(i, needs);
+    for (StepLayer &layer : layers_) {
+      const bool copies = each && layer.mask == each->mask && layer.mask_holds == each->holds && layer.h_after == each->fresh &&
+                          i < step_.starts.size() && step_.starts[i] == step_.starts[layer.h];
+      if (copies) same_as_h(step_.after[i], &layer);
+      if (copies) return true;
+    }
+    return false;
+  }
+
+  // ------------------------------------------------------------------------------------------------------------------------------
 
   // Which input of the node a state goes through, where the others need none; -1: it is no mask.
   static int through_mask(const OnnxNode &node, const Needs &needs) {
@@ -165,6 +314,8 @@ class LayerFinder {
 
   // The nearest operands of products with matrices that need no state: one of them is x.
   bool match_between(const std::vector<size_t> &states, const Names &before, const Names &made, const Needs &needs) {
+    if (std::optional<NodeOfStep> node = layer_of_step(step_, before, made); node && needs.of(node->x) == 0)
+      return add(std::move(node->cell), node->x, states, before, made);
     StepGraph cell;
     cell.constants = step_.constants;
     cell.opset = step_.opset;
@@ -179,22 +330,25 @@ class LayerFinder {
       cell.nodes = nodes_behind(step_.nodes, after, with_x);
       cell.x = x;
       std::optional<MatchedCell> matched = match_cell(cell);
-      if (!matched) continue;
-      StepLayer layer;
-      layer.h = states[matched->h];
-      layer.c = states[matched->c];
-      layer.h_before = before[matched->h];
-      layer.c_before = before[matched->c];
-      layer.h_after = origin_of(step_.nodes, made[matched->h]);
-      layer.c_after = origin_of(step_.nodes, made[matched->c]);
-      layer.x = x;
-      layer.cell = std::move(*matched);
-      known_.insert(layer.h_after);
-      known_.insert(made[matched->h]);
-      layers_.push_back(std::move(layer));
-      return true;
+      if (matched) return add(std::move(*matched), x, states, before, made);
     }
     return false;
+  }
+
+  bool add(MatchedCell cell, const std::string &x, const std::vector<size_t> &states, const Names &before, const Names &made) {
+    StepLayer layer;
+    layer.h = states[cell.h];
+    layer.c = states[cell.c];
+    layer.h_before = before[cell.h];
+    layer.c_before = before[cell.c];
+    layer.h_after = origin_of(step_.nodes, made[cell.h]);
+    layer.c_after = origin_of(step_.nodes, made[cell.c]);
+    layer.x = x;
+    known_.insert(layer.h_after);
+    known_.insert(made[cell.h]);
+    layer.cell = std::move(cell);
+    layers_.push_back(std::move(layer));
+    return true;
   }
 
   std::vector<std::string> operands(const std::vector<const OnnxNode *> &nodes, const Needs &needs) const {
@@ -224,6 +378,7 @@ class LayerFinder {
   const StepGraph &step_;
   uint64_t open_;
   bool others_are_given_ = false;
+  const std::vector<std::string> *made_ = nullptr;  // of a loop
   std::set<std::string> known_;
   std::vector<StepLayer> layers_;
 };
@@ -257,6 +412,10 @@ std::vector<const OnnxNode *> nodes_behind(const std::vector<const OnnxNode *> &
 
 namespace {
 
+std::string masked_op(const std::string &op) {
+  return op == "RNN" ? kMaskedRnn : op == "GRU" ? kMaskedGru : op == "LSTM" ? kMaskedLstm : op;
+}
+
 void add_numbers(OnnxNode *node, const char *name, const std::vector<float> &values) {
   if (values.empty()) return;
   node->add_attribute(name, values);
@@ -265,7 +424,7 @@ void add_numbers(OnnxNode *node, const char *name, const std::vector<float> &val
 }  // namespace
 
 void add_layer(Rewrite *rewrite, const MatchedCell &cell, const std::string &title, const std::string &at, const std::string &x,
-               bool reverse) {
+               bool reverse, const std::string &mask) {
   rewrite->set_constant(at + ":w", cell.w);
   rewrite->set_constant(at + ":r", cell.r);
   rewrite->set_constant(at + ":b", cell.b);
@@ -278,7 +437,12 @@ void add_layer(Rewrite *rewrite, const MatchedCell &cell, const std::string &tit
     rewrite->set_constant(at + ":norms", cell.norms);
     in.insert(in.end(), {"", at + ":norms"});
   }
-  OnnxNode *made = rewrite->add(cell.op, title, in, out);
+  if (!mask.empty()) {
+    constexpr size_t kMask = 9;
+    in.resize(kMask);
+    in.push_back(mask);
+  }
+  OnnxNode *made = rewrite->add(mask.empty() ? cell.op : masked_op(cell.op), title, in, out);
   made->add_attribute("hidden_size", cell.hidden);
   made->add_attribute("activations", cell.activations);
   add_numbers(made, "activation_alpha", cell.alphas);

@@ -18,6 +18,16 @@ struct StepLayer {
   size_t h = 0, c = 0;  // which of the step's states; c of LSTM alone
   // What the cell itself starts from and makes: the states before and after the step, or what is left of them behind a mask.
   std::string h_before, c_before, h_after, c_after;
+  // Of a loop: the bool of the step without which, or with `mask_holds` with which, the states stay as they are; empty: there is
+  // none. Names of the step that are h after it, mask or not.
+  std::string mask;
+  bool mask_holds = false;
+  std::vector<std::string> same_as_h;
+  // What the step gives that is h where the mask lets it through, and else what it has from outside.
+  struct Kept {
+    std::string made, other;
+  };
+  std::vector<Kept> kept;
 };
 
 // In the order in which one reads another. Empty where a state is no cell's, or where something of `made`, what the step gives out,
@@ -32,9 +42,10 @@ std::vector<StepLayer> some_layers_of_step(const StepGraph &step);
 std::vector<const OnnxNode *> nodes_behind(const std::vector<const OnnxNode *> &nodes, std::set<std::string> wanted,
                                            const std::set<std::string> &leaves);
 
-// The cell as a node over x [steps, batch, inputs], from at:h and at:c to at:y, at:hn and at:cn.
+// The cell as a node over x [steps, batch, inputs], from at:h and at:c to at:y, at:hn and at:cn. mask: empty, or a bool of each
+// step.
 void add_layer(Rewrite *rewrite, const MatchedCell &cell, const std::string &title, const std::string &at, const std::string &x,
-               bool reverse);
+               bool reverse, const std::string &mask);
 
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_REWRITES_STEP_LAYERS_H_

@@ -48,6 +48,16 @@ def masked_encoder_decoder(x, y):
     return encoder_decoder(kl.Masking()(x), kl.Masking()(y))
 
 
+def masked_attention(x):
+    y = kl.LSTM(UNITS, return_sequences=True)(kl.Masking()(x))
+    return kl.GlobalAveragePooling1D()(kl.Attention()([y, y]))
+
+
+def masked_heads(x):
+    y = kl.Bidirectional(kl.GRU(UNITS, return_sequences=True))(kl.Masking()(x))
+    return kl.LSTM(8)(y + kl.MultiHeadAttention(2, 5)(y, y))
+
+
 def attention(x):
     y = kl.LSTM(UNITS, return_sequences=True)(x)
     return kl.Attention()([y, y])
@@ -121,6 +131,8 @@ def models():
     yield "multi_head_attention", functional(multi_head, (None, FEATURES))
     yield "attention_pool", functional(attention_pool, (None, FEATURES))
     yield "encoder_decoder", functional(encoder_decoder, (None, FEATURES), (None, FEATURES))
+    yield "masking_attention", functional(masked_attention, fixed)
+    yield "masking_multi_head_attention", functional(masked_heads, fixed)
     yield "masking_encoder_decoder", functional(masked_encoder_decoder, fixed, fixed)
     yield "text_reader", text_reader()
     yield "flatten", chain(kl.LSTM(UNITS, **seq), kl.Flatten(), kl.Dense(3), shape=fixed)

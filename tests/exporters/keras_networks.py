@@ -138,6 +138,10 @@ def network_models():
     yield "bidirectional_stacked", chain(both(kl.GRU(UNITS, **SEQ)), both(kl.GRU(8)), kl.Dense(2))
     yield "bidirectional_fixed", chain(both(kl.GRU(UNITS, **SEQ)), both(kl.LSTM(8)), kl.Dense(2), shape=fixed)
     yield "masking_bidirectional", chain(kl.Masking(), both(kl.LSTM(UNITS, **SEQ)), kl.Dense(2))
+    yield "masking_bidirectional_stacked", chain(kl.Masking(), both(kl.GRU(UNITS, **SEQ), merge_mode="sum"), both(kl.GRU(8)), kl.Dense(2))
+    yield "masking_backwards", chain(kl.Masking(), kl.GRU(UNITS, go_backwards=True, **SEQ), kl.Dense(2))
+    yield "masking_backwards_last", chain(kl.Masking(), kl.SimpleRNN(UNITS, go_backwards=True), kl.Dense(2))
+    yield "masking_cells", chain(kl.Masking(), kl.RNN([kl.LSTMCell(UNITS), kl.GRUCell(8)], **SEQ), kl.Dense(2))
     yield "masking_stacked", chain(kl.Masking(), kl.GRU(UNITS, **SEQ), kl.GRU(8), kl.Dense(2))
     yield "ids_mask_bidirectional", chain(kl.Embedding(20, 8, mask_zero=True), both(kl.LSTM(UNITS)), kl.Dense(1), shape=(None,), dtype="int32")
     yield "ids_tagger", chain(kl.Embedding(20, 8), kl.SpatialDropout1D(0.2), both(kl.LSTM(UNITS, **SEQ)), kl.Dense(5, activation="softmax"), shape=(None,), dtype="int32")
@@ -154,7 +158,7 @@ def network_models():
     yield "own_cell_normalized", chain(kl.RNN(NormCell(UNITS), **SEQ), kl.Dense(2))
     yield "own_cell_leaky", chain(kl.RNN(LeakyCell(UNITS)), kl.Dense(2))
     yield "own_cell_bidirectional", chain(both(kl.RNN(LeakyCell(UNITS), **SEQ)), kl.Dense(2))
-    # What the refusals of the three forms above that are loops over reversed steps propose.
+    # What the refusals of loops over reversed steps propose, and masks before unrolled layers.
     yield "own_cell_unrolled_bidirectional", chain(both(kl.RNN(LeakyCell(UNITS), unroll=True, **SEQ)), kl.Dense(2), shape=fixed)
     yield "masking_unrolled_bidirectional", chain(kl.Masking(), both(kl.LSTM(UNITS, unroll=True, **SEQ)), kl.Dense(2), shape=fixed)
     yield "ids_mask_unrolled_bidirectional", chain(kl.Embedding(20, 8, mask_zero=True), both(kl.LSTM(UNITS, unroll=True)), kl.Dense(1), shape=(STEPS,), dtype="int32")

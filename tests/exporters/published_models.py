@@ -100,7 +100,7 @@ def masked(x, number=-1.0):
 KERAS = {
     "gait_gru_keras": ("ao-compensation-model", GRUS + "2026_03_24_18_43_0.1902/gru_model.keras", {}, real(128, 200, 2)),
     "gait_gru_32_keras": ("ao-compensation-model", GRUS + "BEST_0.1753_gru_32_bs_128_k_20_f_16_p_5/gru_model.keras", {}, real(3, 200, 2)),
-    "sleep_stages": ("sleepecg", "sleepecg/classifiers/ws-gru-mesa.zip!classifier.keras", {"steps": 30}, masked(real(3, 30, 36))),
+    "sleep_stages": ("sleepecg", "sleepecg/classifiers/ws-gru-mesa.zip!classifier.keras", {}, masked(real(3, 30, 36))),
 }
 
 

@@ -139,7 +139,7 @@ def test_keras_files_that_are_refused(tmp_path):
             (good, {"dense": dense[:1]}, "layer 'head' .Dense.: the file has too few weights"),
             (good, {"dense": [*dense, dense[0]]}, "1 more weights than it takes"),
             (good, {"dense": [dense[0].T, dense[1]]}, r"'head': its kernel has shape \[2, 3\]; expected: \[3, 3\]"),
-            (sequential(layer("Dense", "head", activation="mish", use_bias=True)), {"dense": dense}, "the activation 'mish' is not supported"),
+            (sequential(layer("Dense", "head", activation="sparsemax", use_bias=True)), {"dense": dense}, "the activation 'sparsemax' is not supported"),
             ({"class_name": "Custom", "config": {}}, {}, "a model of class 'Custom' is not supported")):
         write_keras(file, config, stored)
         with pytest.raises(rnnpack.ModelError, match=words):

@@ -114,18 +114,71 @@ def test_a_decoder_that_starts_where_a_masked_encoder_ends(tmp_path):
 
 
 @pytest.mark.parametrize("every", [True, False])
-def test_both_directions_of_a_fixed_number_of_steps(tmp_path, every):
+def test_both_directions(tmp_path, every):
     other = [weights(*array.shape, seed=3) for array in LSTM]
     both = layer("Bidirectional", "both", ["masking"], layer=lstm_layer("inner", (), return_sequences=every), merge_mode="concat")
     stored = {"bidirectional/forward_layer/cell": LSTM, "bidirectional/backward_layer/cell": other}
     ways = [passed_over(X, COUNTS, zeros=every), passed_over(X[:, ::-1], COUNTS[:, ::-1], other, zeros=every)]
     expected = np.concatenate([ways[0][0], ways[1][0][:, ::-1]] if every else [h for _, h, _ in ways], -1)
     close(of_keras(tmp_path, sequential(MASKING, both, given=FIXED), stored), expected)
-    close(of_keras(tmp_path, sequential(MASKING, both), stored, dim={"steps": STEPS}), expected)
-    for options, words in (({}, "runs backwards is supported for a fixed number of steps; try: dim={'steps': SIZE}"),
-                           ({"dim": {"steps": 1 << 40}}, "accepted: 1 to 1024")):
-        with pytest.raises(rnnpack.ModelError, match=words):
-            of_keras(tmp_path, sequential(MASKING, both), stored, **options)
+    close(of_keras(tmp_path, sequential(MASKING, both), stored), expected)
+    turned = lstm_layer(return_sequences=every, go_backwards=True)
+    y, h, _ = passed_over(X[:, ::-1], COUNTS[:, ::-1])
+    close(of_keras(tmp_path, sequential(MASKING, turned)), y if every else h)
+
+
+def test_stacked_cells(tmp_path):
+    cells = [{"class_name": "LSTMCell", "config": lstm_layer(f"cell{i}", ())["config"]} for i in range(2)]
+    stack = {"class_name": "StackedRNNCells", "config": {"cells": cells}}
+    second = [weights(HIDDEN, 4 * HIDDEN), *LSTM[1:]]
+    write_keras(tmp_path / "m.keras", sequential(MASKING, layer("RNN", "rnn", ["masking"], return_sequences=True, cell=stack)),
+                {"rnn/cell/cells/lstm_cell": LSTM, "rnn/cell/cells/lstm_cell_1": second})
+    close(run(tmp_path / "m.keras"), passed_over(passed_over(X, COUNTS)[0], COUNTS, second)[0])
+
+
+def attended(scores, value, allowed):
+    """Where nothing is allowed, everything is, as in Keras."""
+    scores = np.where(allowed, scores, -1e9)
+    e = np.exp(scores - scores.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True) @ value
+
+
+@pytest.mark.parametrize("kind", ["Attention", "AdditiveAttention"])
+def test_attention_over_steps_that_count(tmp_path, kind):
+    """Its output has the query's mask: so the mean behind it."""
+    x = X.astype(float)
+    scale = np.ones(INPUTS) if kind == "Attention" else weights(INPUTS)
+    scores = x @ x.transpose(0, 2, 1) if kind == "Attention" else (np.tanh(x[:, :, None] + x[:, None]) * scale).sum(-1)
+    y = attended(scores, x, COUNTS[:, None]) * COUNTS[..., None]
+    layers = [MASKING, layer(kind, "a", ["masking", "masking"], use_scale=kind == "AdditiveAttention"), layer("GlobalAveragePooling1D", "mean", ["a"]),
+              function("ConvertToTensor", "mask", [tensor("any")]), lstm_layer(inputs=["a"], call={"mask": tensor("mask")}, return_sequences=False)]
+    mask = [function("NotEqual", "ne", [tensor("x"), 0.0]), function("Any", "any", [tensor("ne")], axis=[-1], keepdims=False)]
+    write_keras(tmp_path / "m.keras", functional([*mask, *layers], "a", "mean", "lstm", given=FIXED), {**STORED, "additive_attention": [scale]})
+    got = run(tmp_path / "m.keras")
+    close(got["a"], y)
+    close(got["mean"], y.sum(1) / COUNTS.sum(1)[:, None])
+    close(got["lstm"], passed_over(y, COUNTS)[1])
+
+
+def test_heads_over_steps_that_count(tmp_path):
+    heads, width = 2, 5
+    stored = {name: [weights(INPUTS, heads, width, seed=at), weights(heads, width, seed=at)] for at, name in enumerate(("query", "key", "value"))}
+    stored["output"] = [weights(heads, width, INPUTS), weights(INPUTS)]
+    q, k, v = (np.einsum("btc,chd->bhtd", X, stored[name][0].astype(float)) + stored[name][1][:, None] for name in ("query", "key", "value"))
+    allowed = COUNTS[:, None, :, None] & COUNTS[:, None, None, :]
+    y = np.einsum("bhtd,hdc->btc", attended(q @ k.transpose(0, 1, 3, 2) / np.sqrt(width), v, allowed), stored["output"][0].astype(float)) + stored["output"][1]
+    layers = [MASKING, layer("MultiHeadAttention", "m", ["masking"], call={"value": tensor("masking")}, num_heads=heads, key_dim=width, use_bias=True),
+              layer("GlobalAveragePooling1D", "mean", ["m"])]
+    config = functional(layers, "m", "mean", given=FIXED)
+    arrays = {f"multi_head_attention/{name}_dense": pair for name, pair in stored.items()}
+    write_keras(tmp_path / "m.keras", config, arrays, "3.15.1")
+    got = run(tmp_path / "m.keras")
+    close(got["m"], y)
+    close(got["mean"], (y * COUNTS[..., None]).sum(1) / COUNTS.sum(1)[:, None])
+    for version in ("2.15.0", None):
+        write_keras(tmp_path / "m.keras", config, arrays, version)
+        with pytest.raises(rnnpack.ModelError, match="before it is supported in files of Keras 3"):
+            run(tmp_path / "m.keras")
 
 
 def test_zeros_of_steps_that_do_not_count_and_masks_of_another_number(tmp_path):
@@ -165,15 +218,12 @@ def test_masks_follow_through_layers_as_in_keras(tmp_path, between, passes):
 
 
 @pytest.mark.parametrize("layers, words", [
-    ([MASKING, layer("Attention", "a", ["masking", "masking"])], "layer 'a' .Attention.: a mask .of Masking or mask_zero. before it is not supported"),
-    ([MASKING, layer("Softmax", "a", ["masking"])], "a mask .of Masking or mask_zero. before it"),
+    ([MASKING, layer("Softmax", "a", ["masking"])], "layer 'a' .Softmax.: a mask .of Masking or mask_zero. before it is not supported"),
     ([MASKING, layer("TimeDistributed", "a", ["masking"], layer=layer("Softmax", "s"))], "a mask .of Masking or mask_zero. before it"),
     ([MASKING, layer("Concatenate", "a", ["masking", "masking"], axis=1)], "masks of steps that are joined"),
     ([layer("Masking", "a", ["x"], mask_value=[1.0])], "supported for one number"),
     ([MASKING, lstm_layer("a", return_sequences=False, zero_output_for_mask=True)], "zero_output_for_mask of the last output"),
-    ([MASKING, lstm_layer("a", go_backwards=True)], "runs backwards is supported for a fixed number of steps"),
     ([MASKING, layer("Bidirectional", "a", ["masking"], merge_mode="sum", layer=lstm_layer("l", (), unroll=True))], "unroll with a mask is not supported"),
-    ([MASKING, layer("RNN", "a", ["masking"], return_sequences=True, cell={"class_name": "StackedRNNCells", "config": {"cells": []}})], "before stacked cells"),
     ([function("NotEqual", "ne", [tensor("x"), 0.0]), layer("Dense", "a", ["ne"], units=2)], "an input of it is a mask"),
     ([function("NotEqual", "ne", [tensor("x"), 0.0]), function("LogicalOr", "a", [tensor("ne"), tensor("x")])], "an input of it is a mask, or is none"),
     ([function("NotEqual", "ne", [tensor("x"), 0.0]), function("Any", "a", [tensor("ne"), tensor("ne")], axis=-1)], "it is supported over the last axis"),

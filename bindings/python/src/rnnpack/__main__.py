@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from typing import Dict, List, NoReturn
+from typing import Dict, List, NoReturn, Tuple
 
 from ._errors import Error
 from ._model import is_of_keras
@@ -25,8 +25,8 @@ def _is_model(argument: str) -> bool:
         return "model.weights.h5" in archive.namelist()
 
 
-def _with_onnx(arguments: List[str], models: List[str], folder: pathlib.Path) -> Dict[str, str]:
-    """ONNX files in the place of Keras' ones among the arguments: path -> path. Sizes that a model was made with go out."""
+def _with_onnx(arguments: List[str], models: List[str], folder: pathlib.Path) -> Tuple[Dict[str, str], List[str]]:
+    """ONNX files in the place of Keras' ones among the arguments: path -> path. Sizes that a model was made with go out; which did."""
     from ._keras import keras_to_onnx
     sizes = {}
     for option, value in zip(arguments, arguments[1:]):
@@ -43,17 +43,18 @@ def _with_onnx(arguments: List[str], models: List[str], folder: pathlib.Path) ->
     for at in range(len(arguments) - 1, 0, -1):
         if arguments[at - 1] == "--dim" and arguments[at] in spent:
             del arguments[at - 1:at + 1]
-    return written
+    return written, spent
 
 
 def _run(arguments: List[str], models: List[str]) -> int:
     """The messages name the files that the caller named."""
     with tempfile.TemporaryDirectory() as name:
-        written = _with_onnx(arguments, models, pathlib.Path(name))
+        written, spent = _with_onnx(arguments, models, pathlib.Path(name))
+        sizes = "".join(f" --dim {size}" for size in spent)
 
         def named(text: str) -> str:
             for model, path in written.items():
-                text = text.replace(path, model)
+                text = text.replace(f"next: rnnpack verify {path}", f"next: rnnpack verify{sizes} {path}").replace(path, model)
             return text
 
         with open(pathlib.Path(name) / "out", "w+", encoding="utf-8") as out, \

@@ -6,6 +6,7 @@ from typing import Callable, Dict, Optional, Sequence, Tuple
 
 import numpy as np
 
+from ._graph import BOOL
 from ._keras_layer import KerasLayer
 from ._layers import Array, Layers, Value
 
@@ -15,6 +16,27 @@ def _three(layer: KerasLayer, inputs: Sequence[Value]) -> Tuple[Value, Value, Va
     if len(inputs) not in (2, 3) or any(len(v.shape) != 3 for v in inputs):
         raise layer.unsupported("its inputs are a query, a value and, if it is another, a key, each [batch, steps, features]")
     return inputs[0], inputs[1], inputs[-1]
+
+
+_LEAST = 1e9  # what Keras takes from the score of a step that does not count
+
+
+def _counts(layers: Layers, title: str, mask: str, axes: Sequence[int]) -> str:
+    """A mask [batch, steps] as bools, with more axes of size 1."""
+    counts = layers.graph.node("Cast", [mask], title + ".counts", to=BOOL)
+    return layers.graph.node("Unsqueeze", [counts, layers.ints(title + ".counts_axes", list(axes))], title + ".counts")
+
+
+def _masked(layers: Layers, title: str, scores: str, inputs: Sequence[Value], summed: Callable[[str], str]) -> str:
+    """Of Attention and AdditiveAttention: steps of the value that do not count have the least scores, those of the query give 0."""
+    graph, (query, value) = layers.graph, inputs[:2]
+    if value.mask:
+        less = graph.node("Sub", [scores, graph.constant(title + ".least", _LEAST)], title + ".less")
+        scores = graph.node("Where", [_counts(layers, title + ".value", value.mask, [1]), scores, less], title + ".masked")
+    y = summed(scores)
+    if not query.mask:
+        return y
+    return graph.node("Where", [_counts(layers, title + ".query", query.mask, [2]), y, graph.constant(title + ".zero", 0.0)], title + ".kept")
 
 
 def _weighted(layers: Layers, title: str, scores: str, value: str) -> str:
@@ -29,7 +51,8 @@ def _attention(layers: Layers, layer: KerasLayer, inputs: Sequence[Value]) -> Va
     scores = graph.node("MatMul", [query.name, graph.node("Transpose", [key.name], title + ".key", perm=[0, 2, 1])], title + ".scores")
     if layer.get("use_scale", False):
         scores = graph.node("Mul", [scores, graph.constant(title + ".scale", layer.take().reshape(()))], title + ".scaled")
-    return Value(_weighted(layers, title, scores, value.name), (*query.shape[:2], value.shape[2]))
+    y = _masked(layers, title, scores, inputs, lambda left: _weighted(layers, title, left, value.name))
+    return Value(y, (*query.shape[:2], value.shape[2]))
 
 
 def _additive(layers: Layers, layer: KerasLayer, inputs: Sequence[Value]) -> Value:
@@ -42,7 +65,8 @@ def _additive(layers: Layers, layer: KerasLayer, inputs: Sequence[Value]) -> Val
     terms = graph.node("Tanh", [graph.node("Add", pair, title + ".pairs")], title + ".tanh")
     scaled = graph.node("Mul", [terms, graph.constant(title + ".scale", scale)], title + ".scaled")
     scores = graph.node("ReduceSum", [scaled, layers.ints(title + ".features", [-1])], title + ".scores", keepdims=0)
-    return Value(_weighted(layers, title, scores, value.name), (*query.shape[:2], value.shape[2]))
+    y = _masked(layers, title, scores, inputs, lambda left: _weighted(layers, title, left, value.name))
+    return Value(y, (*query.shape[:2], value.shape[2]))
 
 
 def _heads(layers: Layers, title: str, x: Value, kernel: Array, bias: Optional[Array], order: Sequence[int]) -> str:
@@ -51,6 +75,20 @@ def _heads(layers: Layers, title: str, x: Value, kernel: Array, bias: Optional[A
     y = layers.dense(title, x, kernel.reshape(features, heads * width), None if bias is None else bias.reshape(-1))
     apart = layers.graph.node("Reshape", [y.name, layers.ints(title + ".shape", [0, 0, heads, width])], title + ".apart")
     return layers.graph.node("Transpose", [apart], title + ".heads", perm=list(order))
+
+
+def _scores_that_count(layers: Layers, layer: KerasLayer, scores: str, inputs: Sequence[Value]) -> str:
+    """[batch, heads, query's steps, value's steps]: the least where a step of either does not count."""
+    graph, title = layers.graph, layer.name
+    masks = [(one.mask, axes) for one, axes in zip(inputs, ([1, 3], [1, 2], [1, 2])) if one.mask]
+    if not masks:
+        return scores
+    if layers.is_old is not False:
+        raise layer.unsupported("a mask (of Masking or mask_zero) before it is supported in files of Keras 3")
+    counts = [_counts(layers, f"{title}.{at}", mask, axes) for at, (mask, axes) in enumerate(masks)]
+    while len(counts) > 1:
+        counts = [graph.node("And", counts[:2], title + ".both"), *counts[2:]]
+    return graph.node("Where", [counts[0], scores, graph.constant(title + ".least", -_LEAST)], title + ".masked")
 
 
 def _multi_head(layers: Layers, layer: KerasLayer, inputs: Sequence[Value]) -> Value:
@@ -66,7 +104,8 @@ def _multi_head(layers: Layers, layer: KerasLayer, inputs: Sequence[Value]) -> V
     q, k, v = (_heads(layers, f"{title}.{name}", x, *pair, order)
                for name, x, pair, order in zip(("query", "key", "value"), (query, key, value), weights, ((0, 2, 1, 3), (0, 2, 3, 1), (0, 2, 1, 3))))
     scaled = graph.node("Mul", [q, graph.constant(title + ".scale", scale)], title + ".scaled")
-    joined = graph.node("Transpose", [_weighted(layers, title, graph.node("MatMul", [scaled, k], title + ".scores"), v)], title + ".by_step", perm=[0, 2, 1, 3])
+    scores = _scores_that_count(layers, layer, graph.node("MatMul", [scaled, k], title + ".scores"), inputs)
+    joined = graph.node("Transpose", [_weighted(layers, title, scores, v)], title + ".by_step", perm=[0, 2, 1, 3])
     kernel, shift = weights[3]
     wide = int(kernel.shape[0] * kernel.shape[1])
     flat = layers.made("Reshape", [joined, layers.ints(title + ".joined_shape", [0, 0, wide])], title + ".joined", (*query.shape[:2], wide))

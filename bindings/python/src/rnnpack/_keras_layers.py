@@ -16,7 +16,6 @@ from ._layers import Layers, Recurrent, Value, broadcast
 # Functions that do as a layer with their name and settings does.
 _ACTIVATIONS = ("Relu", "Sigmoid", "Tanh", "Silu", "Softplus", "Softsign")
 FUNCTIONS = ("Add", "Multiply", "Maximum", "Minimum", "Subtract", "Concatenate", "Softmax", "GetItem", *MASKS, *_ACTIVATIONS)
-_MOST_TURNED = 1024  # steps of a loop that the compiler writes out
 _BOTH = ("units", "activation", "recurrent_activation", "use_bias", "reset_after", "return_sequences", "return_state", "unroll")  # of two directions
 _KINDS = {"LSTM": "lstm", "GRU": "gru", "SimpleRNN": "rnn", "LSTMCell": "lstm", "GRUCell": "gru", "SimpleRNNCell": "rnn"}
 
@@ -135,13 +134,22 @@ def _function(layers: Layers, layer: KerasLayer, x: Value) -> Value:
 
 
 def _relu(layers: Layers, layer: KerasLayer, x: Value) -> Value:
-    slope, most = float(layer.get("negative_slope", 0.0)), layer.settings.get("max_value")
-    if float(layer.get("threshold", 0.0)) != 0 or (slope and most is not None):
-        raise layer.unsupported("a threshold, or a slope with a largest value, is not supported")
+    """x from the threshold on, up to the largest value; below the threshold, what x lacks of it times the slope is taken away."""
+    slope, most, threshold = float(layer.get("negative_slope", 0.0)), layer.settings.get("max_value"), float(layer.get("threshold", 0.0))
+    if slope and most is None and threshold == 0:
+        return layers.made("LeakyRelu", [x.name], layer.name, x.shape, alpha=slope)
+    y = layers.activation(layer.name, x, "relu")
+    if threshold != 0:
+        zero, limit = (layers.graph.constant(f"{layer.name}.{key}", number) for key, number in (("zero", 0.0), ("threshold", threshold)))
+        above = layers.graph.node("Greater", [x.name, limit], layer.name + ".above")
+        y = layers.made("Where", [above, x.name, zero], layer.name, x.shape)
     if most is not None:
-        bounds = [layers.graph.constant(f"{layer.name}.{key}", value) for key, value in (("least", 0.0), ("most", float(most)))]
-        return layers.made("Clip", [x.name, *bounds], layer.name, x.shape)
-    return layers.made("LeakyRelu", [x.name], layer.name, x.shape, alpha=slope) if slope else layers.activation(layer.name, x, "relu")
+        y = layers.between(layer.name, y, 0.0, float(most))
+    if slope:
+        limit, factor = (layers.graph.constant(f"{layer.name}.{key}", number) for key, number in (("limit", threshold), ("slope", slope)))
+        lacking = layers.graph.node("Relu", [layers.graph.node("Sub", [limit, x.name], layer.name + ".lacking")], layer.name + ".below")
+        y = layers.made("Sub", [y.name, layers.graph.node("Mul", [lacking, factor], layer.name + ".sloped")], layer.name, x.shape)
+    return y
 
 
 def _leaky_relu(layers: Layers, layer: KerasLayer, x: Value) -> Value:
@@ -258,21 +266,18 @@ def _weights_of(layers: Layers, layer: KerasLayer, kind: str, settings: KerasLay
                      "sigmoid" if kind == "rnn" else gate, layers.hard_slope)
 
 
-def _check_turned(layer: KerasLayer, x: Value, backwards: bool, zeros: bool, unroll: bool) -> None:
-    if backwards and zeros and unroll:
+def _check_turned(layer: KerasLayer, zeros: bool, settings: KerasLayer) -> None:
+    """Of a layer that runs backwards behind a mask."""
+    if zeros and bool(settings.get("unroll", False)):
         raise layer.unsupported("unroll with a mask is not supported where all steps come backwards: Keras reads that mask in the other order")
-    steps = x.shape[1]
-    if backwards and not isinstance(steps, int):
-        raise layer.unsupported("a mask before a layer that runs backwards is supported for a fixed number of steps; try: dim={'steps': SIZE}, of the command --dim steps=SIZE")
-    if backwards and not 0 < int(steps) <= _MOST_TURNED:
-        raise layer.unsupported(f"a mask of {steps} steps where a layer runs backwards; accepted: 1 to {_MOST_TURNED}")
 
 
 def _finish(layers: Layers, layer: KerasLayer, x: Value, recurrent: Recurrent, states: Sequence[Value]) -> List[Value]:
     backwards, every = bool(layer.get("go_backwards", False)), bool(layer.get("return_sequences", False))
     if x.mask:
         zeros = bool(layer.get("zero_output_for_mask", False))
-        _check_turned(layer, x, backwards, zeros, bool(layer.get("unroll", False)))
+        if backwards:
+            _check_turned(layer, zeros, layer)
         if zeros and not every:
             raise layer.unsupported("zero_output_for_mask of the last output is not supported")
         y, (out, *last) = layers.masked_recurrent(layer.name, x, recurrent, reverse=backwards, states=states, zeros=zeros)
@@ -298,8 +303,6 @@ def _rnn(layers: Layers, layer: KerasLayer, inputs: Sequence[Value]) -> List[Val
     if stacked and (layer.get("return_state", False) or layer.get("go_backwards", False)):
         raise layer.unsupported("return_state and go_backwards of stacked cells are not supported")
     x = inputs[0]
-    if stacked and x.mask:
-        raise layer.unsupported("a mask before stacked cells is not supported")
     for at, one in enumerate(cells):
         kind = str(one.get("class_name")).split(">")[-1]
         if kind not in _KINDS:
@@ -307,14 +310,16 @@ def _rnn(layers: Layers, layer: KerasLayer, inputs: Sequence[Value]) -> List[Val
         recurrent = _weights_of(layers, layer, _KINDS[kind], KerasLayer(kind, layer.name, one.get("config", {}), []))
         if at + 1 == len(cells):
             return _finish(layers, layer, x, recurrent, inputs[1:])
-        x, _ = layers.recurrent(f"{layer.name}.{at}", x, [recurrent])
+        title = f"{layer.name}.{at}"
+        y, _ = layers.masked_recurrent(title, x, recurrent) if x.mask else layers.recurrent(title, x, [recurrent])
+        x = replace(y, mask=x.mask)
     raise layer.unsupported("it has no cells")
 
 
 def _masked_pair(layers: Layers, layer: KerasLayer, x: Value, pair: Sequence[Recurrent], settings: KerasLayer) -> Tuple[Value, List[Value]]:
     """Keras makes outputs of steps that do not count 0 where it gives all of them."""
     every = bool(settings.get("return_sequences", False))
-    _check_turned(layer, x, True, every, bool(settings.get("unroll", False)))
+    _check_turned(layer, every, settings)
     found = [layers.masked_recurrent(f"{layer.name}.{name}", x, one, reverse=name == "backward", zeros=every)
              for name, one in zip(("forward", "backward"), pair)]
     states = [state for _, (_, *last) in found for state in last]

@@ -14,8 +14,7 @@ _RECURRENT = ("LSTM", "GRU", "SimpleRNN", "RNN", "Bidirectional")
 _READS = (*_RECURRENT, "GlobalAveragePooling1D")
 _IGNORES = ("BatchNormalization", "TimeDistributed")  # what they are given
 _PASSES = (*SAME, "Activation", "BatchNormalization", "Dense", "ELU", "GroupNormalization", "LayerNormalization", "LeakyReLU", "PReLU", "ReLU",
-           "Rescaling", "TimeDistributed", "UnitNormalization")
-_REFUSES = ("Softmax", "Attention", "AdditiveAttention", "MultiHeadAttention")
+           "Rescaling", "TimeDistributed", "UnitNormalization", "Attention", "AdditiveAttention", "MultiHeadAttention")
 
 
 def not_equal(layers: Layers, title: str, x: Value, number: float) -> Value:
@@ -72,8 +71,15 @@ def _joined(op: str) -> Callable[[Layers, KerasLayer, Sequence[Any]], Value]:
     return add
 
 
+def _as_it_is(layers: Layers, layer: KerasLayer, operands: Sequence[Any]) -> Value:
+    """What Attention makes of its query's mask."""
+    if len(operands) != 1:
+        raise layer.unsupported(f"it has {len(operands)} inputs; accepted: one")
+    return Value(layers.graph.node("Identity", [operands[0].name], layer.name), operands[0].shape, is_mask=True)
+
+
 MASKS: Dict[str, Callable[[Layers, KerasLayer, Sequence[Any]], Value]] = {
-    "NotEqual": _not_equal, "Any": _any, "LogicalOr": _joined("Max"), "LogicalAnd": _joined("Min")}
+    "NotEqual": _not_equal, "Any": _any, "LogicalOr": _joined("Max"), "LogicalAnd": _joined("Min"), "ConvertToTensor": _as_it_is}
 
 
 def with_mask(layer: KerasLayer, inputs: Sequence[Value]) -> List[Value]:
@@ -83,7 +89,7 @@ def with_mask(layer: KerasLayer, inputs: Sequence[Value]) -> List[Value]:
     if isinstance(given, Value) and given.is_mask and layer.kind in (*_READS, *_IGNORES):
         del layer.call["mask"]
         return [replace(inputs[0], mask=given.name), *inputs[1:]]
-    if masked and layer.kind in _REFUSES and not layer.is_function:
+    if masked and layer.kind == "Softmax" and not layer.is_function:
         raise layer.unsupported("a mask (of Masking or mask_zero) before it is not supported")
     return list(inputs)
 

@@ -10,14 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from ._errors import ModelError
-from ._graph import BOOL, FLOAT, INT32, INT64, Graph, Size
+from ._graph import BOOL, FLOAT, INT32, Graph, Size
 
 Array = npt.NDArray[Any]
 HARD_SLOPE, OLD_HARD_SLOPE = 1 / 6, 0.2  # of hard_sigmoid, whose middle is 0.5: of Keras 3, and before
 GATES = {"rnn": 1, "gru": 3, "lstm": 4}
 _ORDER = {"rnn": (0,), "gru": (0, 1, 2), "lstm": (0, 3, 1, 2)}  # Keras' gates in ONNX's order
 _ACTIVATIONS = {"relu": "Relu", "tanh": "Tanh", "sigmoid": "Sigmoid", "softmax": "Softmax", "elu": "Elu", "selu": "Selu", "softplus": "Softplus",
-                "softsign": "Softsign", "exponential": "Exp"}
+                "softsign": "Softsign", "exponential": "Exp", "gelu": "Gelu", "mish": "Mish", "hard_silu": "HardSwish", "hard_swish": "HardSwish",
+                "log_softmax": "LogSoftmax", "celu": "Celu"}
+_BOUNDS = {"relu6": (0.0, 6.0), "hard_tanh": (-1.0, 1.0)}
 _INNER = {"tanh": "Tanh", "sigmoid": "Sigmoid", "relu": "Relu", "softsign": "Softsign", "softplus": "Softplus", "hard_sigmoid": "HardSigmoid",
           "linear": "Affine"}
 
@@ -112,13 +114,25 @@ class Layers:
             return x
         if kind in ("silu", "swish"):
             return self.made("Mul", [x.name, self.graph.node("Sigmoid", [x.name], title + ".gate")], title, x.shape)
-        if kind == "gelu":
-            return self.made("Gelu", [x.name], title, x.shape)
         if kind == "hard_sigmoid":
             return self.made("HardSigmoid", [x.name], title, x.shape, alpha=_slope(title, self.hard_slope), beta=0.5)
+        if kind == "leaky_relu":
+            return self.made("LeakyRelu", [x.name], title, x.shape, alpha=0.2)
+        if kind in _BOUNDS:
+            return self.between(title, x, *_BOUNDS[kind])
+        if kind == "tanh_shrink":
+            return self.made("Sub", [x.name, self.graph.node("Tanh", [x.name], title + ".tanh")], title, x.shape)
+        if kind == "log_sigmoid":
+            turned = self.graph.node("Softplus", [self.graph.node("Neg", [x.name], title + ".neg")], title + ".softplus")
+            return self.made("Neg", [turned], title, x.shape)
         if kind not in _ACTIVATIONS:
-            raise ModelError(f"'{title}': the activation '{kind}' is not supported; accepted: {', '.join(sorted(_ACTIVATIONS))}, gelu, hard_sigmoid, silu")
+            others = ("hard_sigmoid", "leaky_relu", "log_sigmoid", "silu", "tanh_shrink", *_BOUNDS)
+            raise ModelError(f"'{title}': the activation '{kind}' is not supported; accepted: {', '.join(sorted((*_ACTIVATIONS, *others)))}")
         return self.made(_ACTIVATIONS[kind], [x.name], title, x.shape)
+
+    def between(self, title: str, x: Value, least: float, most: float) -> Value:
+        bounds = [self.graph.constant(f"{title}.{name}", number) for name, number in (("least", least), ("most", most))]
+        return self.made("Clip", [x.name, *bounds], title, x.shape)
 
     def dense(self, title: str, x: Value, kernel: Array, bias: Optional[Array]) -> Value:
         fitting(f"'{title}': its kernel", kernel, (x.features, kernel.shape[-1]))
@@ -264,62 +278,55 @@ class Layers:
                          zeros: bool = False) -> Tuple[Value, List[Value]]:
         """Of one direction, a loop that passes over the steps where x.mask is 0: the states stay as they are, and the output is the
         last one, at first 0, or with `zeros` always 0. All steps, then the last output and the last states."""
-        step = _MaskedStep(self, title, x.features, layer, zeros, bool(states) and not zeros)
-        begin, end, units = (self.ints(f"{title}.{name}", [number]) for name, number in (("begin", 0), ("end", 1), ("units", step.hidden)))
+        g, hidden, batch = self.graph, layer.recurrent.shape[0], x.shape[0]
+        starts = [s.name for s in states] or [self._zero_states(title, x, hidden)] * (2 if layer.kind == "lstm" else 1)
+        column = self.column(title, x.mask)
+        parts = (x.name, column, g.node("Cast", [column], title + ".chosen", to=BOOL))
+        by_step, counts, chosen = (g.node("Transpose", [part], title + ".by_step", perm=[1, 0, 2]) for part in parts)
+        last, every = [g.unused(title + ".last") for _ in starts], g.unused(title + ".every")
+        ways = {f"scan_{part}_directions": [int(reverse)] * count for part, count in (("input", 2), ("output", 1))}
+        g.node_to("Scan", [*starts, by_step, chosen], [*last, every], title,
+                  {"body": self._masked_step(title, x, layer, len(starts)), "num_scan_inputs": 2, **ways})
+        out = last[0]
+        if zeros:
+            every = g.node("Where", [chosen, every, g.constant(title + ".zero", 0.0)], title + ".counted")
+        elif states:
+            every, out = self._from_the_first(title, counts, every, out, reverse)
+        y = self.made("Transpose", [every], title, (*x.shape[:2], hidden), perm=[1, 0, 2])
+        return y, [Value(name, (batch, hidden)) for name in (out, *last)]
+
+    def _zero_states(self, title: str, x: Value, hidden: int) -> str:
+        begin, end, units = (self.ints(f"{title}.{name}", [number]) for name, number in (("begin", 0), ("end", 1), ("units", hidden)))
         batch = self.graph.node("Slice", [self.graph.node("Shape", [x.mask], title + ".sizes"), begin, end], title + ".batch")
-        start = self.graph.node("ConstantOfShape", [self.graph.node("Concat", [batch, units], title + ".state", axis=0)], title + ".zeros")
-        starts = [*([s.name for s in states] or [start] * (step.count - step.held)), *([start] if step.held else [])]
-        parts = [x, Value(self.column(title, x.mask), (*x.shape[:2], 1))]
-        if reverse:
-            parts = [self.part(title + ".turned", one, 1, None, None, -1) for one in parts]
-        by_step, mask = (self.graph.node("Transpose", [one.name], title + ".by_step", perm=[1, 0, 2]) for one in parts)
-        last, every = self._loop(title, step, starts, by_step, mask, x.shape)
-        out = self.made("Transpose", [every], title, (*x.shape[:2], step.hidden), perm=[1, 0, 2])
-        if reverse:
-            out = self.part(title + ".turned", out, 1, None, None, -1)
-        values = [Value(name, (x.shape[0], step.hidden)) for name in last]
-        return out, [values[-1] if step.held else values[0], *values[:step.count - step.held]]
+        return self.graph.node("ConstantOfShape", [self.graph.node("Concat", [batch, units], title + ".state", axis=0)], title + ".zeros")
 
-    def _loop(self, title: str, step: _MaskedStep, starts: Sequence[str], x: str, mask: str, shape: Sequence[Size]) -> Tuple[List[str], str]:
-        """A Loop where the number of steps is fixed, which the compiler can write out; else a Scan."""
-        body, batch, steps = Graph(self.graph), *shape[:2]
-        fixed = isinstance(steps, int)
-        at = body.input(title + ".at", [], INT64) if fixed else ""
-        if fixed:
-            body.output(body.node("Identity", [body.input(title + ".goes_on", [], BOOL)], title + ".on"), BOOL)
-        before = [body.input(f"{title}.before", [batch, step.hidden]) for _ in starts]
-        parts = [body.node("Gather", [name, at], title + ".part", axis=0) if fixed else body.input(title + ".part", [batch, width])
-                 for name, width in ((x, step.features), (mask, 1))]
-        after, y = step.add(body, before, *parts)
-        for name in (*after, body.node("Identity", [y], title + ".y")):
+    def _masked_step(self, title: str, x: Value, layer: Recurrent, states: int) -> Graph:
+        """A layer of one step, and where it does not count the states as they were."""
+        op, weights, attributes = self._layer(title, x.features, [layer])
+        body, first = Graph(self.graph), self.ints(title + ".first", [0])
+        before = [body.input(f"{title}.before", [x.shape[0], layer.recurrent.shape[0]]) for _ in range(states)]
+        step, chosen = body.input(title + ".part", [x.shape[0], x.features]), body.input(title + ".counts", [x.shape[0], 1], BOOL)
+        inner = [body.node("Unsqueeze", [name, first], title + ".step") for name in (step, *before)]
+        made = [body.unused(f"{title}.{name}") for name in ("Y", "h", "c")[:states + 1]]
+        body.node_to(op, [inner[0], *weights, "", *inner[1:]], made, title, {**attributes, "direction": "forward"})
+        new = [body.node("Squeeze", [name, first], title + ".new") for name in made[1:]]
+        after = [body.node("Where", [chosen, *pair], title + ".after") for pair in zip(new, before)]
+        for name in (*after, body.node("Identity", [after[0]], title + ".y")):
             body.output(name)
-        last, every = [self.graph.unused(title + ".last") for _ in starts], self.graph.unused(title + ".every")
-        if fixed:
-            self.graph.node_to("Loop", [self.ints(title + ".trips", steps), "", *starts], [*last, every], title, {"body": body})
-        else:
-            self.graph.node_to("Scan", [*starts, x, mask], [*last, every], title, {"body": body, "num_scan_inputs": 2})
-        return last, every
+        return body
 
-
-class _MaskedStep:
-    """One step: a layer of one step, and where it does not count what was before. States: h, for LSTM c, and with `held` the output."""
-
-    def __init__(self, layers: Layers, title: str, features: int, layer: Recurrent, zeros: bool, held: bool) -> None:
-        self._op, self._weights, self._attributes = layers._layer(title, features, [layer])
-        self._title, self._zero = title, layers.graph.constant(title + ".zero", 0.0) if zeros else ""
-        self.first = layers.ints(title + ".first", [0])
-        self.features, self.hidden, self.held = features, layer.recurrent.shape[0], int(held)
-        self.count = (2 if layer.kind == "lstm" else 1) + self.held
-
-    def add(self, graph: Graph, before: Sequence[str], x: str, counts: str) -> Tuple[List[str], str]:
-        title, own = self._title, before[:self.count - self.held]
-        chosen = graph.node("Cast", [counts], title + ".chosen", to=BOOL)
-        inner = [graph.node("Unsqueeze", [name, self.first], title + ".step") for name in (x, *own)]
-        made = [graph.unused(f"{title}.{name}") for name in ("Y", "h", "c")[:len(own) + 1]]
-        graph.node_to(self._op, [inner[0], *self._weights, "", *inner[1:]], made, title, {**self._attributes, "direction": "forward"})
-        new = [graph.node("Squeeze", [name, self.first], title + ".new") for name in made[1:]]
-        after = [graph.node("Where", [chosen, *pair], title + ".after") for pair in zip((*new, *new[:self.held]), before)]
-        return after, graph.node("Where", [chosen, new[0], self._zero], title + ".output") if self._zero else after[-1 if self.held else 0]
+    def _from_the_first(self, title: str, counts: str, every: str, last: str, reverse: bool) -> Tuple[str, str]:
+        """Zeros up to the first step that counts: a layer of one unit adds up how many there were."""
+        g = self.graph
+        one, title = g.constant(title + ".one", np.ones((1, 1, 1))), title + ".seen"
+        steps, end = g.unused(title), g.unused(title)
+        g.node_to("RNN", [counts, one, one], [steps, end], title,
+                  {"hidden_size": 1, "activations": ["Relu"], "direction": "reverse" if reverse else "forward"})
+        zero, made = g.constant(title + ".zero", 0.0), []
+        for count, axis, value in ((steps, 1, every), (end, 0, last)):
+            seen = g.node("Greater", [g.node("Squeeze", [count, self.ints(title + ".axis", [axis])], title), zero], title)
+            made.append(g.node("Where", [seen, value, zero], title + ".output"))
+        return made[0], made[1]
 
 
 def _inner_activations(title: str, layer: Recurrent) -> List[Tuple[str, Optional[Tuple[float, float]]]]:

@@ -1,6 +1,6 @@
-// generate_device_cases.cpp <out.c> -- writes the cases of the device test: every cell and layout, both directions, ragged rows, a mask,
-// and a state saved here, half way, for the device to continue from. Expected outputs are the f64 reference's; those of two
-// networks of other operators are this machine's reference kernels'. SPDX-License-Identifier: Apache-2.0
+// generate_device_cases.cpp <out.c> -- writes the cases of the device test: every cell and layout, both directions, ragged rows,
+// a mask, and a state saved here, half way, for the device to continue from. Expected outputs are the f64 reference's; those of
+// two networks of other operators are this machine's reference kernels'. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdio>
 #include <stdexcept>

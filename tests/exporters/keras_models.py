@@ -53,6 +53,11 @@ def masked_attention(x):
     return kl.GlobalAveragePooling1D()(kl.Attention()([y, y]))
 
 
+def masked_beside_features(x):
+    x = kl.Masking()(x)
+    return kl.LSTM(8)(kl.Concatenate()([x, kl.GRU(UNITS, return_sequences=True)(x)]))
+
+
 def masked_heads(x):
     y = kl.Bidirectional(kl.GRU(UNITS, return_sequences=True))(kl.Masking()(x))
     return kl.LSTM(8)(y + kl.MultiHeadAttention(2, 5)(y, y))
@@ -132,6 +137,7 @@ def models():
     yield "attention_pool", functional(attention_pool, (None, FEATURES))
     yield "encoder_decoder", functional(encoder_decoder, (None, FEATURES), (None, FEATURES))
     yield "masking_attention", functional(masked_attention, fixed)
+    yield "masking_concatenate", functional(masked_beside_features, (None, FEATURES))
     yield "masking_multi_head_attention", functional(masked_heads, fixed)
     yield "masking_encoder_decoder", functional(masked_encoder_decoder, fixed, fixed)
     yield "text_reader", text_reader()

@@ -136,6 +136,26 @@ def test_stacked_cells(tmp_path):
     close(run(tmp_path / "m.keras"), passed_over(passed_over(X, COUNTS)[0], COUNTS, second)[0])
 
 
+def test_masks_that_are_joined_beside_features(tmp_path):
+    """As a call of Concatenate leaves them in functional files of Keras 3: any of them."""
+    def joined(axis, dtype="bool"):
+        return [function("NotEqual", "ne", [tensor("x"), 0.0]), function("Any", "any", [tensor("ne")], axis=[-1], keepdims=False), lstm_layer("first"),
+                function("ExpandDims", "column", [tensor("any")], axis=axis), function("ZerosLike", "none", [tensor("masking")], dtype=dtype),
+                function("LogicalOr", "wide", [tensor("column"), tensor("none")]), function("OnesLike", "all", [tensor("first")], dtype=dtype)]
+
+    both = layer("Concatenate", "both", ["masking", "first"], axis=-1)
+    second = [weights(INPUTS + HIDDEN, 4 * HIDDEN), *LSTM[1:]]
+    first = passed_over(X, COUNTS)[0]
+    for name, counts in (("wide", COUNTS), ("all", np.ones_like(COUNTS))):
+        masks = [function("Concatenate", "masks", [[tensor("wide"), tensor(name)]], axis=-1), function("Any", "counts", [tensor("masks")], axis=-1)]
+        nodes = [MASKING, *joined(-1), both, *masks, lstm_layer("last", ["both"], call={"mask": tensor("counts")})]
+        stored = {"lstm/cell": LSTM, "lstm_1/cell": second}
+        close(of_keras(tmp_path, functional(nodes, "last"), stored), passed_over(np.concatenate([X, first], -1), counts, second)[0])
+    for nodes, words in ((joined(1), "it is supported for an axis behind the steps"), (joined(-1, "float32"), "as a bool of")):
+        with pytest.raises(rnnpack.ModelError, match=words):
+            of_keras(tmp_path, functional([MASKING, *nodes], "first"))
+
+
 def attended(scores, value, allowed):
     """Where nothing is allowed, everything is, as in Keras."""
     scores = np.where(allowed, scores, -1e9)

@@ -10,12 +10,12 @@ import numpy as np
 from ._keras_attention import ATTENTION
 from ._keras_convs import CONVS
 from ._keras_layer import MERGES, SAME, KerasLayer
-from ._keras_masks import MASKS, as_computed, masking, masks_behind, mean_of_counted, not_equal, with_mask
+from ._keras_masks import MASKS, OF_MASKS, OF_VALUES, as_computed, masking, masks_behind, mean_of_counted, not_equal, with_mask
 from ._layers import Layers, Recurrent, Value, broadcast
 
 # Functions that do as a layer with their name and settings does.
 _ACTIVATIONS = ("Relu", "Sigmoid", "Tanh", "Silu", "Softplus", "Softsign")
-FUNCTIONS = ("Add", "Multiply", "Maximum", "Minimum", "Subtract", "Concatenate", "Softmax", "GetItem", *MASKS, *_ACTIVATIONS)
+FUNCTIONS = ("Add", "Multiply", "Maximum", "Minimum", "Subtract", "Concatenate", "Softmax", "GetItem", *MASKS, *OF_MASKS, *_ACTIVATIONS)
 _BOTH = ("units", "activation", "recurrent_activation", "use_bias", "reset_after", "return_sequences", "return_state", "unroll")  # of two directions
 _KINDS = {"LSTM": "lstm", "GRU": "gru", "SimpleRNN": "rnn", "LSTMCell": "lstm", "GRUCell": "gru", "SimpleRNNCell": "rnn"}
 
@@ -30,13 +30,14 @@ def add_layer(layers: Layers, layer: KerasLayer) -> List[Value]:
         raise layer.unsupported("it is called with more than tensors; accepted: tensors")
     if len(inputs) > 1 and layer.kind not in (*MERGES, *MASKS, *ATTENTION, "LSTM", "GRU", "SimpleRNN"):
         raise layer.unsupported(f"it has {len(inputs)} inputs; accepted: one")
-    takes_masks = layer.kind in MASKS and layer.kind != "NotEqual"
+    of_masks = MASKS.get(layer.kind) or (OF_MASKS.get(layer.kind) if all(one.is_mask for one in inputs) else None)
+    takes_masks = of_masks is not None and layer.kind not in OF_VALUES
     if any(one.is_mask != takes_masks for one in inputs):
         raise layer.unsupported("an input of it is a mask, or is none; accepted: where Keras puts masks")
     is_named = "mask" in layer.call
     inputs = with_mask(layer, inputs)
-    if layer.kind in MASKS:
-        made = [MASKS[layer.kind](layers, layer, layer.operands)]
+    if of_masks is not None:
+        made = [of_masks(layers, layer, layer.operands)]
     elif layer.kind in MERGES:
         made = [_merge(layers, layer, inputs)]
     elif layer.kind in SAME:

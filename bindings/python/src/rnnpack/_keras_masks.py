@@ -78,8 +78,35 @@ def _as_it_is(layers: Layers, layer: KerasLayer, operands: Sequence[Any]) -> Val
     return Value(layers.graph.node("Identity", [operands[0].name], layer.name), operands[0].shape, is_mask=True)
 
 
+def _column(layers: Layers, layer: KerasLayer, operands: Sequence[Any]) -> Value:
+    mask = operands[0]
+    if layer.get("axis") not in (-1, len(mask.shape)) or len(mask.shape) != 2:
+        raise layer.unsupported("it is supported for an axis behind the steps")
+    return Value(layers.column(layer.name, mask.name), (*mask.shape, 1), is_mask=True)
+
+
+def _like(number: float) -> Callable[[Layers, KerasLayer, Sequence[Any]], Value]:
+    """What a mask of features is joined with to be as wide as they are: one number for all of them does."""
+    def add(layers: Layers, layer: KerasLayer, operands: Sequence[Any]) -> Value:
+        shape = operands[0].shape
+        if layer.settings.get("dtype") != "bool" or len(shape) != 3:
+            raise layer.unsupported("it is supported as a bool of [batch, steps, features]")
+        return Value(layers.graph.constant(layer.name, [[[number]]]), (*shape[:2], 1), is_mask=True)
+    return add
+
+
+def _all_features(layers: Layers, layer: KerasLayer, operands: Sequence[Any]) -> Value:
+    """Masks of features side by side, of which Any is taken behind it: any of them does."""
+    if layer.get("axis", -1) not in (-1, 2) or any(len(one.shape) != 3 for one in operands):
+        raise layer.unsupported("masks are joined over their features")
+    return Value(layers.graph.node("Max", [one.name for one in operands], layer.name), operands[0].shape, is_mask=True)
+
+
+# Functions that are given values; that make a mask where they are given masks; that make masks.
+OF_VALUES = ("NotEqual", "ZerosLike", "OnesLike")
+OF_MASKS: Dict[str, Callable[[Layers, KerasLayer, Sequence[Any]], Value]] = {"ExpandDims": _column, "Concatenate": _all_features}
 MASKS: Dict[str, Callable[[Layers, KerasLayer, Sequence[Any]], Value]] = {
-    "NotEqual": _not_equal, "Any": _any, "LogicalOr": _joined("Max"), "LogicalAnd": _joined("Min"), "ConvertToTensor": _as_it_is}
+    "ZerosLike": _like(0.0), "OnesLike": _like(1.0), "NotEqual": _not_equal, "Any": _any, "LogicalOr": _joined("Max"), "LogicalAnd": _joined("Min"), "ConvertToTensor": _as_it_is}
 
 
 def with_mask(layer: KerasLayer, inputs: Sequence[Value]) -> List[Value]:

@@ -284,6 +284,7 @@ TEST(ModelId, EveryPartOfALayerCounts) {
   const Change changes[] = {
       [](Recurrent &r) { r.clip = 2; },
       [](Recurrent &r) { r.input_forget = true; },
+      [](Recurrent &r) { r.masked = true; },
       [](Recurrent &r) { r.directions[0].reverse = true; },
       [](Recurrent &r) { r.directions[0].w[1] = 2; },
       [](Recurrent &r) { r.directions[0].r[1] = 2; },

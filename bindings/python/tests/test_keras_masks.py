@@ -156,6 +156,43 @@ def test_masks_that_are_joined_beside_features(tmp_path):
             of_keras(tmp_path, functional([MASKING, *nodes], "first"))
 
 
+def test_products_and_extremes_of_steps_that_do_not_count(tmp_path):
+    """What Keras makes of them from 3.4 on; before it did as elsewhere. Dense looks at no mask."""
+    dense = [weights(INPUTS, INPUTS, seed=2), np.full(INPUTS, 0.4, np.float32)]
+    z = np.roll(X, 1, 1)
+    counts = [c[..., None] for c in (COUNTS, (z != 0).any(-1))]
+    x, y = X.astype(float), X @ dense[0].astype(float) + dense[1]
+    given = [layer("InputLayer", "z", batch_shape=[None, None, INPUTS], dtype="float32"), MASKING, layer("Masking", "other", ["z"], mask_value=0.0),
+             layer("Dense", "dense", ["masking"], units=INPUTS, use_bias=True, activation="linear")]
+    kinds = {"Multiply": np.multiply, "Maximum": np.maximum, "Minimum": np.minimum}
+    merges = [layer(kind, kind + case, inputs) for kind in kinds for case, inputs in
+              (("same", ["masking", "dense"]), ("two", ["dense", "other"]), ("one", ["dense", "z"]), ("three", ["dense", "other", "z"]))]
+
+    def merged(kind, values, masks):
+        if kind == "Multiply":
+            product = np.prod([v if m is None else np.where(m, v, 1) for v, m in zip(values, masks)], 0)
+            return product if any(m is None for m in masks) else np.where(np.any(masks, 0), product, 0)
+        out, known = values[0], masks[0]
+        for v, m in zip(values[1:], masks[1:]):
+            v = v if m is None else np.where(m, v, out)
+            out = out if known is None else np.where(known, out, v)
+            known = None if known is None or m is None else known | m
+            out = kinds[kind](out, v)
+        return out
+
+    config = functional([*given, *merges], *(one["name"] for one in merges), inputs=(("x", 0, 0), ("z", 0, 0)))
+    for version, masked in (("3.15.1", True), ("3.4.0", True), ("3.3.3", False), ("2.15.0", False)):
+        write_keras(tmp_path / "m.keras", config, {"dense": dense}, version)
+        got = rnnpack.from_keras(tmp_path / "m.keras").session(batch=3).run({"x": X, "z": z})
+        for kind in kinds:
+            for case, values, masks in (("same", (x, y), (counts[0], counts[0])), ("two", (y, z), counts), ("one", (y, z), (counts[0], None)),
+                                        ("three", (y, z, z), (*counts, None))):
+                close(got[kind + case], merged(kind, values, masks if masked else [None] * len(values)))
+    write_keras(tmp_path / "m.keras", config, {"dense": dense})
+    with pytest.raises(rnnpack.ModelError, match="a mask before it is supported in a file that tells which Keras wrote it"):
+        run(tmp_path / "m.keras")
+
+
 def attended(scores, value, allowed):
     """Where nothing is allowed, everything is, as in Keras."""
     scores = np.where(allowed, scores, -1e9)

@@ -169,6 +169,9 @@ def _call(kind: str, node: Any) -> Tuple[List[Any], Dict[str, Any]]:
     return [*_leaves(given), *states], named
 
 
+_MERGES_BY_MASKS = (3, 4)  # from this version on
+
+
 class _Importer:
     def __init__(self, config: Mapping[str, Any], weights: Mapping[str, List[Array]], in_keras: bool, version: str, given: Dict[str, int]) -> None:
         self._kind, self._config = config.get("class_name"), config.get("config", {})
@@ -182,6 +185,8 @@ class _Importer:
         old = version.split(".")[0] in ("1", "2") if version else None
         self._layers.hard_slope = None if old is None else OLD_HARD_SLOPE if old else HARD_SLOPE
         self._layers.is_old = old
+        numbers = [int(part) for part in version.split(".")[:2] if part.isdecimal()]
+        self._layers.merges_by_masks = tuple(numbers) >= _MERGES_BY_MASKS if len(numbers) == 2 else None
         self._values: Dict[Tuple[str, int], Value] = {}
         self._by_class: Dict[str, int] = {}
 

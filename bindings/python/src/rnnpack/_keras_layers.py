@@ -10,7 +10,7 @@ import numpy as np
 from ._keras_attention import ATTENTION
 from ._keras_convs import CONVS
 from ._keras_layer import MERGES, SAME, KerasLayer
-from ._keras_masks import MASKS, OF_MASKS, OF_VALUES, as_computed, masking, masks_behind, mean_of_counted, not_equal, with_mask
+from ._keras_masks import MASKS, MERGES_OF_MASKED, OF_MASKS, OF_VALUES, as_computed, masking, masks_behind, mean_of_counted, not_equal, with_mask
 from ._layers import Layers, Recurrent, Value, broadcast
 
 # Functions that do as a layer with their name and settings does.
@@ -62,7 +62,16 @@ def add_layer(layers: Layers, layer: KerasLayer) -> List[Value]:
 def _merge(layers: Layers, layer: KerasLayer, inputs: Sequence[Value]) -> Value:
     if layer.kind == "Concatenate":
         return layers.concat(layer.name, inputs, int(layer.get("axis", -1)))
+    if any(one.mask for one in inputs) and layer.kind in MERGES_OF_MASKED and not layer.is_function:
+        if layers.merges_by_masks is None:
+            raise layer.unsupported("a mask before it is supported in a file that tells which Keras wrote it")
+        if any(len(one.shape) != 3 for one in inputs):
+            raise layer.unsupported("a mask before it is supported for inputs [batch, steps, features]")
+        if layers.merges_by_masks:
+            return MERGES_OF_MASKED[layer.kind](layers, layer.name, MERGES[layer.kind], inputs)
     names = [one.name if isinstance(one, Value) else layers.graph.constant(layer.name + ".number", float(one)) for one in layer.operands]
+    while len(names) > 2 and MERGES[layer.kind] in ("Add", "Mul"):
+        names = [layers.graph.node(MERGES[layer.kind], names[:2], layer.name + ".some"), *names[2:]]
     return layers.made(MERGES[layer.kind], names, layer.name, broadcast([v.shape for v in inputs]))
 
 

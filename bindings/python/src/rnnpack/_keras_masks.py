@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, List, Sequence
 
 from ._graph import BOOL, FLOAT
 from ._keras_layer import MERGES, SAME, KerasLayer
-from ._layers import Layers, Value
+from ._layers import Layers, Value, broadcast
 
 _RECURRENT = ("LSTM", "GRU", "SimpleRNN", "RNN", "Bidirectional")
 _READS = (*_RECURRENT, "GlobalAveragePooling1D")
@@ -107,6 +107,47 @@ OF_VALUES = ("NotEqual", "ZerosLike", "OnesLike")
 OF_MASKS: Dict[str, Callable[[Layers, KerasLayer, Sequence[Any]], Value]] = {"ExpandDims": _column, "Concatenate": _all_features}
 MASKS: Dict[str, Callable[[Layers, KerasLayer, Sequence[Any]], Value]] = {
     "ZerosLike": _like(0.0), "OnesLike": _like(1.0), "NotEqual": _not_equal, "Any": _any, "LogicalOr": _joined("Max"), "LogicalAnd": _joined("Min"), "ConvertToTensor": _as_it_is}
+
+
+def _columns(layers: Layers, title: str, inputs: Sequence[Value]) -> List[str]:
+    """Of each input a bool [batch, steps, 1], or nothing where it has no mask."""
+    return [one.mask and layers.graph.node("Cast", [layers.column(title, one.mask)], title + ".counts", to=BOOL) for one in inputs]
+
+
+def _product(layers: Layers, title: str, op: str, inputs: Sequence[Value]) -> Value:
+    """What does not count is 1, and where nothing does the product is 0."""
+    graph, counts = layers.graph, _columns(layers, title, inputs)
+    one, zero = (graph.constant(f"{title}.{name}", number) for name, number in (("one", 1.0), ("zero", 0.0)))
+    factors = [graph.node("Where", [mask, value.name, one], title + ".factor") if mask else value.name for mask, value in zip(counts, inputs)]
+    name = factors[0]
+    for other in factors[1:]:
+        name = graph.node(op, [name, other], title)
+    if all(counts):
+        name = graph.node("Where", [_either(layers, title, counts), name, zero], title)
+    return Value(name, broadcast([one.shape for one in inputs]))
+
+
+def _either(layers: Layers, title: str, counts: Sequence[str]) -> str:
+    name = counts[0]
+    for other in counts[1:]:
+        name = layers.graph.node("Or", [name, other], title + ".either")
+    return name
+
+
+def _extreme(layers: Layers, title: str, op: str, inputs: Sequence[Value]) -> Value:
+    """What does not count is as the other is; of two that do not, the first stays."""
+    graph, counts = layers.graph, _columns(layers, title, inputs)
+    name, known = inputs[0].name, counts[0]
+    for value, mask in zip(inputs[1:], counts[1:]):
+        other = graph.node("Where", [mask, value.name, name], title + ".filled") if mask else value.name
+        if known:
+            name = graph.node("Where", [known, name, other], title + ".kept")
+        known = _either(layers, title, [known, mask]) if known and mask else ""
+        name = graph.node(op, [name, other], title)
+    return Value(name, broadcast([one.shape for one in inputs]))
+
+
+MERGES_OF_MASKED: Dict[str, Callable[[Layers, str, str, Sequence[Value]], Value]] = {"Multiply": _product, "Maximum": _extreme, "Minimum": _extreme}
 
 
 def with_mask(layer: KerasLayer, inputs: Sequence[Value]) -> List[Value]:

@@ -96,6 +96,7 @@ def of_torch(kind: str, ih: Array, hh: Array, bias_ih: Optional[Array], bias_hh:
 class Layers:
     hard_slope: Optional[float] = HARD_SLOPE  # of hard_sigmoid; None: who wrote the file is not known
     is_old: Optional[bool] = None  # written by Keras 1 or 2; None: not known
+    merges_by_masks: Optional[bool] = None  # what does not count is left out of products, largest and least; None: not known
 
     def __init__(self) -> None:
         self.graph = Graph()

@@ -183,6 +183,18 @@ def scan_rnn():
 
 
 @model
+def scan_masked():
+    """Steps whose first feature is not above 0 are passed over."""
+    w, r = matrix(IN, HIDDEN), matrix(HIDDEN, HIDDEN)
+
+    def step(h, x):
+        new = jnp.tanh(x @ w + h @ r)
+        runs = x[:, :1] > 0
+        return jnp.where(runs, new, h), jnp.where(runs, new, 0.0)
+    return scanned(step, jnp.zeros((BATCH, HIDDEN)))
+
+
+@model
 def scan_decay():
     w = matrix(IN, HIDDEN)
     return scanned(lambda h, x: (0.9 * h + x @ w,) * 2, jnp.zeros((BATCH, HIDDEN)))
@@ -260,6 +272,25 @@ def equinox_scan(cell):
         return h, h[0] if lstm else h
     zeros = jnp.zeros(HIDDEN)
     return lambda x: jax.lax.scan(step, (zeros, zeros) if lstm else zeros, x)[1]
+
+
+def masked_scan():
+    cell = eqx.nn.GRUCell(IN, HIDDEN, key=KEY)
+
+    def step(h, x):
+        new = jnp.where(x[0] > 0, cell(x, h), h)
+        return new, new
+    return lambda x: jax.lax.scan(step, jnp.zeros(HIDDEN), x)[1]
+
+
+@model
+def equinox_masked():
+    return masked_scan(), (STEPS, IN)
+
+
+@model
+def equinox_masked_vmap():
+    return jax.vmap(masked_scan()), SEQUENCE
 
 
 @model

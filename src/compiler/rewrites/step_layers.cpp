@@ -149,17 +149,24 @@ class LayerFinder {
     return nullptr;
   }
   std::string source(const std::string &name) const { return origin_of(step_.nodes, name); }
+  // What it is without what only makes it wider: Where does that by itself.
+  std::string narrow(const std::string &name) const {
+    std::string from = source(name);
+    for (const OnnxNode *node = maker(from); node != nullptr && node->op_type() == "Expand"; node = maker(from))
+      from = source(node->input(0));
+    return from;
+  }
   // What a Not negates; empty: it is none.
   std::string negated(const std::string &name) const {
     const OnnxNode *node = maker(name);
-    return node != nullptr && node->op_type() == "Not" ? source(node->input(0)) : "";
+    return node != nullptr && node->op_type() == "Not" ? narrow(node->input(0)) : "";
   }
 
   std::optional<Choice> choice(const std::string &name) const {
     const OnnxNode *node = maker(name);
     if (node == nullptr) return std::nullopt;
     if (node->op_type() == "Where" && node->input_size() == 3)
-      return plain({source(node->input(0)), source(node->input(1)), source(node->input(2))});
+      return plain({narrow(node->input(0)), source(node->input(1)), source(node->input(2))});
     if (node->op_type() != "Add" || node->input_size() != 2) return std::nullopt;
     const OnnxNode *a = maker(node->input(0)), *b = maker(node->input(1));
     for (const OnnxNode *product : {a, b}) {
@@ -167,7 +174,7 @@ class LayerFinder {
     }
     for (int i = 0; i < 2; ++i) {
       for (int k = 0; k < 2; ++k) {
-        const std::string yes = source(a->input(i)), no = source(b->input(k));
+        const std::string yes = narrow(a->input(i)), no = narrow(b->input(k));
         const std::string taken = source(a->input(1 - i)), other = source(b->input(1 - k));
         if (negated(no) == yes) return plain({yes, taken, other});
         if (negated(yes) == no) return plain({no, other, taken});
@@ -242,7 +249,7 @@ class LayerFinder {
     if (std::any_of(made_->begin(), made_->end(), [&](const std::string &name) { return source(name) == h; })) return false;
     const auto is_mask = [&](const std::string &name, bool wanted) {
       bool is = true;
-      std::string from = source(name);
+      std::string from = narrow(name);
       for (std::string inner = negated(from); from != by.mask && !inner.empty(); inner = negated(from)) {
         from = inner;
         is = !is;

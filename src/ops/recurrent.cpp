@@ -74,7 +74,6 @@ void place_chunk(const RunEnv &env, const BlobNode &node, uint32_t d, Sequence *
   s->steps = env.steps;
   s->most = s->layer->plan.chunk_steps;
   s->lengths = row_lengths(env, m.node_input(node, 3));
-  s->mask = has_mask(*m.attr<AttrRecurrent>(node)) ? s->x + a.input_size : nullptr;
   s->first_step = env.first_step;
 }
 

@@ -85,8 +85,8 @@ rnnp_status build_recurrent(BuildEnv *env, const AttrRecurrent &a, const Recurre
   const bool placing = phases != nullptr;
   if (placing) {
     *built = layer;
-    *layer = {
-        plan, Cell(a.cell), w.nr, static_cast<uint8_t>(a.direction_count), projects ? kernels.input->gemm : nullptr, direction, {}};
+    const GemmFn input = projects ? kernels.input->gemm : nullptr;
+    *layer = {plan, Cell(a.cell), w.nr, static_cast<uint8_t>(a.direction_count), has_mask(a), input, direction, {}};
   }
   for (uint32_t i = 0; i < a.direction_count; ++i) {
     const BlobDirection &b = a.direction[i];

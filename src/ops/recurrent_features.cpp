@@ -126,7 +126,6 @@ void run_rows(const RunEnv &env, const BlobNode &node, const FeatureLayer &featu
   s.steps = features.steps;
   s.most = features.positions != 0 ? features.positions / at.count : features.steps;
   s.lengths = nullptr;
-  s.mask = has_mask(m.attr<AttrFeatureRecurrent>(node)->layer) ? s.x + layer.direction->args.input_size : nullptr;
   s.first_step = 0;
   RecurArgs &a = s.args;
   a.rows = at.count;

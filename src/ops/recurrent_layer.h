@@ -75,6 +75,7 @@ struct Recurrent {
   RecurrentCut plan;
   Cell cell;
   uint8_t nr, direction_count;
+  bool masked;           // AttrRecurrent::flags
   GemmFn gemm;           // with the input; nullptr: cells take it themselves
   Direction *direction;  // [direction_count]
   SingleStep single;

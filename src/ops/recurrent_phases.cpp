@@ -57,41 +57,37 @@ enum class RowKind : uint8_t { kActive, kMasked, kPast };
 
 RNNPACK_NOINLINE RowKind row_kind(const Sequence &s, size_t at, uint32_t row) {
   if (s.lengths != nullptr && s.first_step + at >= static_cast<size_t>(s.lengths[row])) return RowKind::kPast;
-  const bool runs = s.mask == nullptr || *operand_at(s.mask, at * s.x_step + row * s.args.x_row_bytes) != 0;
-  return runs ? RowKind::kActive : RowKind::kMasked;
+  if (!s.layer->masked) return RowKind::kActive;
+  const float *x = s.x + (at * s.x_step + row * s.args.x_row_bytes) / sizeof(float);
+  return x[s.args.input_size] != 0 ? RowKind::kActive : RowKind::kMasked;
 }
 
-// Rows that do not run keep their state, carried to h_next. A masked row gives it, one past its length zeros.
-void carry_rows(const Sequence &s, size_t at) {
+// A row that does not run keeps its state, carried to h_next. A masked one gives it, one past its length zeros.
+void carry_row(const Sequence &s, uint32_t row, RowKind kind) {
   const RecurArgs &a = s.args;
-  const uint32_t nr = s.layer->nr, end = a.tile_end * nr < a.hidden_size ? a.tile_end * nr : a.hidden_size;
-  const uint32_t begin = a.tile_begin * nr < end ? a.tile_begin * nr : end;
-  const size_t bytes = (end - begin) * sizeof(float);
-  for (uint32_t row = 0; row < a.rows; ++row) {
-    const RowKind kind = row_kind(s, at, row);
-    if (kind == RowKind::kActive) continue;
-    const size_t unit = a.state_row_bytes * row / sizeof(float) + begin;
-    copy_bytes(a.h_next + unit, a.h_prev + unit, bytes);
-    if (a.y == nullptr) continue;
-    float *y = operand_at(a.y, a.y_row_bytes * row) + begin;
-    zero_bytes(y, bytes);
-    if (kind == RowKind::kMasked) copy_bytes(y, a.h_prev + unit, bytes);
-  }
+  const uint32_t nr = s.layer->nr, begin = a.tile_begin * nr;
+  const uint32_t end = a.tile_end * nr < a.hidden_size ? a.tile_end * nr : a.hidden_size;
+  if (begin >= end) return;
+  const size_t bytes = (end - begin) * sizeof(float), unit = a.state_row_bytes * row / sizeof(float) + begin;
+  copy_bytes(a.h_next + unit, a.h_prev + unit, bytes);
+  if (a.y == nullptr) return;
+  float *y = a.y + a.y_row_bytes * row / sizeof(float) + begin;
+  zero_bytes(y, bytes);
+  if (kind == RowKind::kMasked) copy_bytes(y, a.h_prev + unit, bytes);
 }
 
 // Runs of rows that step `at` runs go through the phases; the others are carried where the step ends.
 const Phase *run_ragged(const Sequence &s, const Phase *p, size_t at) {
   const Phase *end = next_barrier(p);
   for (uint32_t row = 0, next; row < s.args.rows; row = next) {
-    for (next = row; next < s.args.rows && row_kind(s, at, next) == RowKind::kActive;) ++next;
-    if (next != row) {
+    const RowKind kind = row_kind(s, at, row);
+    for (next = row + 1; next < s.args.rows && row_kind(s, at, next) == kind;) ++next;
+    if (kind == RowKind::kActive) {
       RecurArgs some = rows_of(s.args, row, next - row);
       run_phases(p, &some, s.products);
-    } else {
-      ++next;
     }
+    for (uint32_t i = row; kind != RowKind::kActive && end->last && i < next; ++i) carry_row(s, i, kind);
   }
-  if (end->last) carry_rows(s, at);
   return end;
 }
 
@@ -118,7 +114,7 @@ void run_step(Sequence *s, size_t at, size_t local) {
   for (bool ended = false; !ended; ++p) {
     if (a.tile_begin == a.tile_end) {
       p = next_barrier(p);
-    } else if (s->lengths == nullptr && s->mask == nullptr) {
+    } else if (s->lengths == nullptr && !s->layer->masked) {
       p = run_phases(p, &s->args, s->products);
     } else {
       p = run_ragged(*s, p, at);
@@ -131,7 +127,7 @@ void run_step(Sequence *s, size_t at, size_t local) {
 
 // One row on one thread, forwards: in one call all steps of a chunk, or those from one that is masked to the next.
 void run_multi_step(Sequence *s, size_t first, size_t count) {
-  const auto runs = [&](size_t local) { return s->mask == nullptr || row_kind(*s, first + local, 0) == RowKind::kActive; };
+  const auto runs = [&](size_t local) { return !s->layer->masked || row_kind(*s, first + local, 0) == RowKind::kActive; };
   for (size_t local = 0, next; local < count; local = next) {
     next = local + 1;
     if (!runs(local)) {
@@ -267,8 +263,7 @@ bool is_plain(const Model &m, const BlobNode &node, const Recurrent &layer) {
   for (uint32_t i = 1; i < node.output_count; ++i) {
     if (m.node_output(node, i) != kNone) return false;
   }
-  if (has_mask(*m.attr<AttrRecurrent>(node))) return false;
-  return layer.direction_count == 1 && m.node_output(node, 0) != kNone;
+  return layer.direction_count == 1 && !layer.masked && m.node_output(node, 0) != kNone;
 }
 
 }  // namespace

@@ -42,7 +42,6 @@ struct Sequence {
   void (*project)(const Sequence &s, size_t first, size_t count);
   size_t steps, most;
   const int32_t *lengths;  // [rows], or nullptr: steps of each row, counted from first_step before these
-  const float *mask;       // of the first step; as x from row to row and step to step; or nullptr
   size_t first_step;
 };
 

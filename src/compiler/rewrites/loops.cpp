@@ -240,7 +240,7 @@ class Expander {
 
   // The graph's name of a constant that the body reads; zeros of any shape are a new one, `title`. Empty: it is none.
   std::string constant_outside(const LoopForm &form, const std::string &name, const std::string &title) {
-    const std::string from = outer(form, name);
+    std::string from = outer(form, name);
     const bool is_state =
         std::any_of(form.states.begin(), form.states.end(), [&](const auto &state) { return state.before == name; });
     const bool is_step = std::any_of(form.reads.begin(), form.reads.end(), [&](const auto &read) { return read.each == name; });

@@ -94,7 +94,8 @@ rnnp_status build_recurrent(BuildEnv *env, const AttrRecurrent &a, const Recurre
     if (cells == nullptr && !kernels.own_cells) return RNNP_E_LAYOUT;
     if (!placing) continue;
     fill_direction(m, a, plan, b, direction);
-    direction->multi_step = kMultiStep && plan.fused && cells->runs_steps && !gru && !plan.serpentine && !b.reverse;
+    direction->multi_step =
+        kMultiStep && cells != nullptr && plan.fused && cells->runs_steps && !gru && !plan.serpentine && !b.reverse;
     direction->phases = phases;
     ++direction;
     phases += phase_count;

@@ -256,7 +256,11 @@ class LayerFinder {
       }
       return from == by.mask && is == wanted;
     };
+    const auto is_h = [&](const std::string &name) { return source(name) == h; };
     return std::all_of(step_.nodes.begin(), step_.nodes.end(), [&](const OnnxNode *node) {
+      const std::vector<std::string> read = names_read(*node);  // of branches and bodies, too
+      if (std::count_if(read.begin(), read.end(), is_h) > std::count_if(node->input().begin(), node->input().end(), is_h))
+        return false;
       for (int i = 0; i < node->input_size(); ++i) {
         if (source(node->input(i)) != h || source(node->output(0)) == h) continue;
         const bool by_where = node->op_type() == "Where" &&

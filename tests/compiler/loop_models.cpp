@@ -7,8 +7,6 @@
 #include "compiler/compile.h"
 
 namespace rnnp::testing_support {
-namespace {
-
 void add_dims(onnx::ValueInfoProto *info, const std::string &name, int type, const std::vector<int64_t> &dims) {
   info->set_name(name);
   info->mutable_type()->mutable_tensor_type()->set_elem_type(type);
@@ -18,8 +16,6 @@ void add_dims(onnx::ValueInfoProto *info, const std::string &name, int type, con
     if (dim > 0) to->set_dim_value(dim);
   }
 }
-
-}  // namespace
 
 void gru_body(OnnxBuilder *b, bool reset_after, bool keep_is_z) {
   b->random("W", {kIn, 3 * kHidden}).random("R", {kHidden, 3 * kHidden}).random("Wb", {3 * kHidden}).random("Rb", {3 * kHidden});
@@ -318,6 +314,16 @@ size_t count(const OnnxBuilder &b, OpKind op) {
 onnx::NodeProto *node_named(onnx::GraphProto *g, const std::string &output) {
   for (onnx::NodeProto &node : *g->mutable_node()) {
     if (node.output(0) == output) return &node;
+  }
+  return nullptr;
+}
+
+onnx::GraphProto *loop_body(OnnxBuilder *b, const std::string &name) {
+  for (onnx::NodeProto &node : *b->proto.mutable_graph()->mutable_node()) {
+    if (node.name() != name) continue;
+    for (onnx::AttributeProto &attribute : *node.mutable_attribute()) {
+      if (attribute.name() == "body") return attribute.mutable_g();
+    }
   }
   return nullptr;
 }

@@ -4,6 +4,7 @@
 #define RNNPACK_TESTS_COMPILER_LOOP_MODELS_H_
 
 #include <string>
+#include <vector>
 
 #include "compiler/ir/graph.h"
 #include "onnx_builder.h"
@@ -11,6 +12,9 @@
 namespace rnnp::testing_support {
 
 constexpr int kIn = 5, kHidden = 6;
+
+// Names a graph's input and its type; a size of -1 stays open.
+void add_dims(onnx::ValueInfoProto *info, const std::string &name, int type, const std::vector<int64_t> &dims);
 
 // Operators of one step, h (and c) before to after.
 using Body = void (*)(OnnxBuilder *);
@@ -47,6 +51,8 @@ OnnxBuilder with_carried(OnnxBuilder body, bool vectors = false);
 size_t count(const OnnxBuilder &b, OpKind op);
 // The node that makes the value; nullptr: none.
 onnx::NodeProto *node_named(onnx::GraphProto *g, const std::string &output);
+// The body of the Loop or Scan of that name; nullptr: none.
+onnx::GraphProto *loop_body(OnnxBuilder *b, const std::string &name);
 
 }  // namespace rnnp::testing_support
 #endif  // RNNPACK_TESTS_COMPILER_LOOP_MODELS_H_

@@ -32,16 +32,6 @@ struct Masked {
   }
 };
 
-void declare(onnx::ValueInfoProto *info, const std::string &name, int type, const std::vector<int64_t> &dims) {
-  info->set_name(name);
-  info->mutable_type()->mutable_tensor_type()->set_elem_type(type);
-  auto *shape = info->mutable_type()->mutable_tensor_type()->mutable_shape();
-  for (const int64_t dim : dims) {
-    auto *to = shape->add_dim();
-    if (dim > 0) to->set_dim_value(dim);
-  }
-}
-
 void choose(OnnxBuilder *b, Form form, const std::string &fresh, const std::string &kept, const std::string &to) {
   if (form == Form::kWhere) b->node("Where", {"on", fresh, kept}, {to});
   if (form == Form::kHeld) b->node("Where", {"off", kept, fresh}, {to});
@@ -55,13 +45,13 @@ onnx::GraphProto body_of(const Masked &m) {
   OnnxBuilder body;
   const auto real = static_cast<int64_t>(onnx::TensorProto::FLOAT);
   onnx::GraphProto *g = body.proto.mutable_graph();
-  for (const std::string &state : m.states()) declare(g->add_input(), state, onnx::TensorProto::FLOAT, {-1, kHidden});
+  for (const std::string &state : m.states()) add_dims(g->add_input(), state, onnx::TensorProto::FLOAT, {-1, kHidden});
   const bool own = m.given != Given::kState && m.given != Given::kZeros;
-  if (own) declare(g->add_input(), "kept y", onnx::TensorProto::FLOAT, {-1, kHidden});
-  declare(g->add_input(), "x", onnx::TensorProto::FLOAT, {-1, kIn});
+  if (own) add_dims(g->add_input(), "kept y", onnx::TensorProto::FLOAT, {-1, kHidden});
+  add_dims(g->add_input(), "x", onnx::TensorProto::FLOAT, {-1, kIn});
   const bool inside = m.from == From::kInside;
-  declare(g->add_input(), inside ? "m" : "on", inside ? onnx::TensorProto::FLOAT : onnx::TensorProto::BOOL,
-          m.from == From::kOfAllRows ? std::vector<int64_t>{} : std::vector<int64_t>{-1, 1});
+  add_dims(g->add_input(), inside ? "m" : "on", inside ? onnx::TensorProto::FLOAT : onnx::TensorProto::BOOL,
+           m.from == From::kOfAllRows ? std::vector<int64_t>{} : std::vector<int64_t>{-1, 1});
   body.constant("zero", {}, {0.0f});
   if (inside) body.node("Greater", {"m", "zero"}, {"on"});
   body.node("Not", {"on"}, {"off"});
@@ -217,11 +207,7 @@ TEST(MaskedLoops, WhoseFreshStateIsReadElsewhereRunStepByStep) {
     SCOPED_TRACE(reader);
     const std::string kind = reader;
     OnnxBuilder b = masked_scan({});
-    auto *scan = b.proto.mutable_graph()->mutable_node(b.proto.graph().node_size() - 1);
-    onnx::GraphProto *g = nullptr;
-    for (onnx::AttributeProto &a : *scan->mutable_attribute()) {
-      if (a.name() == "body") g = a.mutable_g();
-    }
+    onnx::GraphProto *g = loop_body(&b, "the_scan");
     onnx::NodeProto *y = node_named(g, "y");
     if (kind == "the output") y->set_input(0, "h_next");
     if (kind == "a Mul") {
@@ -257,12 +243,7 @@ TEST(MaskedLoops, WithTwoMasksRunStepByStep) {
   Masked m;
   m.cell = "lstm";
   OnnxBuilder b = masked_scan(m);
-  auto *scan = b.proto.mutable_graph()->mutable_node(b.proto.graph().node_size() - 1);
-  for (onnx::AttributeProto &a : *scan->mutable_attribute()) {
-    if (a.name() != "body") continue;
-    onnx::NodeProto *choice = node_named(a.mutable_g(), "c after");
-    choice->set_input(0, "off");
-  }
+  node_named(loop_body(&b, "the_scan"), "c after")->set_input(0, "off");
   EXPECT_EQ(count(b, OpKind::kRecurrent), 0u);
   EXPECT_EQ(count(b, OpKind::kStateRead), 2u);
   check_against_f64(b.proto, {}, masks(m));

@@ -14,14 +14,6 @@ namespace {
 // Where a step's mask stands: before the cell, before it by choice, or behind it.
 enum class Mask : uint8_t { kBefore, kWhere, kAfter };
 
-void declare_row(onnx::ValueInfoProto *info, const std::string &name, int64_t width) {
-  info->set_name(name);
-  info->mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
-  auto *shape = info->mutable_type()->mutable_tensor_type()->mutable_shape();
-  shape->add_dim();
-  shape->add_dim()->set_dim_value(width);
-}
-
 void add_mask(OnnxBuilder *b, Mask mask, const std::string &from, const std::string &to) {
   if (mask == Mask::kWhere)
     b->node("Where", {"ended", "nothing", from}, {to});
@@ -45,11 +37,11 @@ OnnxBuilder masked_scan(const std::string &kind, Mask mask, bool given, bool rev
   onnx::GraphProto *g = body.proto.mutable_graph();
   for (const std::string &state : states) {
     if (mask == Mask::kAfter) add_mask(&body, mask, state + "_next", state + "_left");
-    declare_row(g->add_input(), state + (mask == Mask::kAfter ? "" : "_in"), kHidden);
+    add_dims(g->add_input(), state + (mask == Mask::kAfter ? "" : "_in"), onnx::TensorProto::FLOAT, {-1, kHidden});
     g->add_output()->set_name(state + (mask == Mask::kAfter ? "_left" : "_next"));
   }
-  declare_row(g->add_input(), "x", kIn);
-  declare_row(g->add_input(), "d", 1);
+  add_dims(g->add_input(), "x", onnx::TensorProto::FLOAT, {-1, kIn});
+  add_dims(g->add_input(), "d", onnx::TensorProto::FLOAT, {-1, 1});
   body.node("Identity", {"h_next"}, {"y"});
   g->add_output()->set_name("y");
   OnnxBuilder b;
@@ -133,10 +125,10 @@ TEST(ResetMasks, ACellBesideAnotherStateStartsFromItsInput) {
   body.node("Add", {"h_next", "e_next"}, {"y"});
   onnx::GraphProto *g = body.proto.mutable_graph();
   for (const char *state : {"h", "e"}) {
-    declare_row(g->add_input(), state, kHidden);
+    add_dims(g->add_input(), state, onnx::TensorProto::FLOAT, {-1, kHidden});
     g->add_output()->set_name(std::string(state) + "_next");
   }
-  declare_row(g->add_input(), "x", kIn);
+  add_dims(g->add_input(), "x", onnx::TensorProto::FLOAT, {-1, kIn});
   g->add_output()->set_name("y");
   OnnxBuilder b;
   b.input("X", {"T", "N", kIn}).input("h0", {"N", kHidden}).input("e0", {"N", kHidden}).output("Y").output("hN").output("eN");
@@ -172,11 +164,7 @@ TEST(ResetMasks, WhatIsNoneIsRefusedByName) {
 // A state that is masked twice, or by itself, is none of a layer's, but right.
 TEST(ResetMasks, OtherMasksRunAsTheyAreWritten) {
   OnnxBuilder b = masked_scan("rnn", Mask::kBefore, true);
-  auto *body = b.proto.mutable_graph()->mutable_node(0)->mutable_attribute();
-  for (onnx::AttributeProto &attribute : *body) {
-    if (attribute.name() != "body") continue;
-    node_named(attribute.mutable_g(), "h")->set_input(1, "h_in");  // h * h
-  }
+  node_named(loop_body(&b, "the_scan"), "h")->set_input(1, "h_in");  // h * h
   EXPECT_EQ(count(b, OpKind::kFeatureRecurrent), 0u);
   check_against_f64(b.proto, {7, 3}, ends(7, 3));
 }

@@ -74,7 +74,7 @@ class OneStep {
     for (size_t i = 0; i < steps; ++i) {
       const size_t t = direction.reverse ? all - 1 - i : i;
       const float *x = seen_.in[0].row(t * seen_.batch + row);
-      if (has_mask(*plain_.attr<AttrRecurrent>(node_)) && x[plain_.attr<AttrRecurrent>(node_)->input_size] == 0) continue;
+      if (exact.is_masked(x)) continue;
       std::vector<float> other_h = h, other_c = c;
       rounded.step(x, other_h.data(), other_c.data());
       exact.step(x, h.data(), c.data());

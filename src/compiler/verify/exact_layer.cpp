@@ -95,9 +95,13 @@ ExactLayer::ExactLayer(const Model &model, const AttrRecurrent &a, uint32_t d)
   if (direction_.peephole != kNone) peephole_ = unit_numbers(model.weights(direction_.peephole), 3, hidden_, w.format.nr);
 }
 
+bool ExactLayer::is_masked(const float *x) const {
+  return has_mask(attr_) && x[attr_.input_size] == 0;
+}
+
 void ExactLayer::step(const float *x, float *h, float *c) const {
   if (integers_) return integers_->step(x, h, c);
-  if (has_mask(attr_) && x[attr_.input_size] == 0) return;
+  if (is_masked(x)) return;
   const rnnp::Cell cell = rnnp::Cell(attr_.cell);
   std::vector<float> pre(size_t{gates_} * hidden_), recurrent(hidden_), next(hidden_), z(hidden_), rh(hidden_);
   w_->multiply(x, bias_.data(), pre.data());

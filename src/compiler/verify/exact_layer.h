@@ -21,7 +21,9 @@ class ExactLayer {
   ExactLayer(const Model &model, const AttrRecurrent &attr, uint32_t direction);
 
   uint32_t hidden() const { return hidden_; }
-  // h and, of an LSTM, c are moved on by one step, or stay where a mask says so.
+  // Whether a mask says of this x that the states stay as they are.
+  bool is_masked(const float *x) const;
+  // h and, of an LSTM, c are moved on by one step, or stay where x is masked.
   void step(const float *x, float *h, float *c) const;
 
  private:

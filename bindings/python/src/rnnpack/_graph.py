@@ -93,6 +93,13 @@ class Graph:
         self.node_to(op, inputs, [output], wished, attributes)
         return output
 
+    def chain(self, op: str, names: Sequence[str], wished: str) -> str:
+        """An operator of two inputs over all names, from the first one on."""
+        name = names[0]
+        for other in names[1:]:
+            name = self.node(op, [name, other], wished)
+        return name
+
     def node_to(self, op: str, inputs: Sequence[str], outputs: Sequence[str], title: str, attributes: Mapping[str, Any]) -> None:
         node = b"".join(_bytes(1, name) for name in inputs) + b"".join(_bytes(2, name) for name in outputs)
         self._nodes.append(node + _bytes(3, title) + _bytes(4, op) + b"".join(_bytes(5, _attribute(name, value)) for name, value in attributes.items()))

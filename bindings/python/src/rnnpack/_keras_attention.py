@@ -86,9 +86,8 @@ def _scores_that_count(layers: Layers, layer: KerasLayer, scores: str, inputs: S
     if layers.is_old is not False:
         raise layer.unsupported("a mask (of Masking or mask_zero) before it is supported in files of Keras 3")
     counts = [_counts(layers, f"{title}.{at}", mask, axes) for at, (mask, axes) in enumerate(masks)]
-    while len(counts) > 1:
-        counts = [graph.node("And", counts[:2], title + ".both"), *counts[2:]]
-    return graph.node("Where", [counts[0], scores, graph.constant(title + ".least", -_LEAST)], title + ".masked")
+    both = graph.chain("And", counts, title + ".both")
+    return graph.node("Where", [both, scores, graph.constant(title + ".least", -_LEAST)], title + ".masked")
 
 
 def _multi_head(layers: Layers, layer: KerasLayer, inputs: Sequence[Value]) -> Value:

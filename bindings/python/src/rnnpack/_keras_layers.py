@@ -70,8 +70,8 @@ def _merge(layers: Layers, layer: KerasLayer, inputs: Sequence[Value]) -> Value:
         if layers.merges_by_masks:
             return MERGES_OF_MASKED[layer.kind](layers, layer.name, MERGES[layer.kind], inputs)
     names = [one.name if isinstance(one, Value) else layers.graph.constant(layer.name + ".number", float(one)) for one in layer.operands]
-    while len(names) > 2 and MERGES[layer.kind] in ("Add", "Mul"):
-        names = [layers.graph.node(MERGES[layer.kind], names[:2], layer.name + ".some"), *names[2:]]
+    if len(names) > 2 and MERGES[layer.kind] in ("Add", "Mul"):
+        names = [layers.graph.chain(MERGES[layer.kind], names[:-1], layer.name + ".some"), names[-1]]
     return layers.made(MERGES[layer.kind], names, layer.name, broadcast([v.shape for v in inputs]))
 
 

@@ -119,19 +119,10 @@ def _product(layers: Layers, title: str, op: str, inputs: Sequence[Value]) -> Va
     graph, counts = layers.graph, _columns(layers, title, inputs)
     one, zero = (graph.constant(f"{title}.{name}", number) for name, number in (("one", 1.0), ("zero", 0.0)))
     factors = [graph.node("Where", [mask, value.name, one], title + ".factor") if mask else value.name for mask, value in zip(counts, inputs)]
-    name = factors[0]
-    for other in factors[1:]:
-        name = graph.node(op, [name, other], title)
+    name = graph.chain(op, factors, title)
     if all(counts):
-        name = graph.node("Where", [_either(layers, title, counts), name, zero], title)
+        name = graph.node("Where", [graph.chain("Or", counts, title + ".either"), name, zero], title)
     return Value(name, broadcast([one.shape for one in inputs]))
-
-
-def _either(layers: Layers, title: str, counts: Sequence[str]) -> str:
-    name = counts[0]
-    for other in counts[1:]:
-        name = layers.graph.node("Or", [name, other], title + ".either")
-    return name
 
 
 def _extreme(layers: Layers, title: str, op: str, inputs: Sequence[Value]) -> Value:
@@ -142,7 +133,7 @@ def _extreme(layers: Layers, title: str, op: str, inputs: Sequence[Value]) -> Va
         other = graph.node("Where", [mask, value.name, name], title + ".filled") if mask else value.name
         if known:
             name = graph.node("Where", [known, name, other], title + ".kept")
-        known = _either(layers, title, [known, mask]) if known and mask else ""
+        known = graph.node("Or", [known, mask], title + ".either") if known and mask else ""
         name = graph.node(op, [name, other], title)
     return Value(name, broadcast([one.shape for one in inputs]))
 

@@ -9,6 +9,7 @@
 
 #include "compiler/compile.h"
 #include "compiler/onnx/problem.h"
+#include "loop_models.h"
 #include "onnx_builder.h"
 #include "random_models.h"
 #include "rnnpack/rnnpack.h"
@@ -146,6 +147,69 @@ TEST(HostileGraphs, StrangeNumbers) {
   std::printf("%d compiled, %d refused\n", compiled, refused);
   EXPECT_GT(compiled, 100);
   EXPECT_GT(refused, 100);
+}
+
+// Constants as nodes: a rewrite that reads them does so before any operator's attributes are checked.
+void make_nodes_of_constants(onnx::GraphProto *graph) {
+  onnx::GraphProto before = *graph;
+  graph->clear_node();
+  graph->clear_initializer();
+  for (const onnx::TensorProto &tensor : before.initializer()) {
+    onnx::NodeProto *node = graph->add_node();
+    node->set_op_type("Constant");
+    node->add_output(tensor.name());
+    onnx::AttributeProto *value = node->add_attribute();
+    value->set_name("value");
+    value->set_type(onnx::AttributeProto::TENSOR);
+    *value->mutable_t() = tensor;
+  }
+  graph->mutable_node()->MergeFrom(before.node());
+}
+
+// Every graph of the model: its own and those of its nodes' attributes.
+void add_graphs(onnx::GraphProto *graph, std::vector<onnx::GraphProto *> *graphs) {
+  graphs->push_back(graph);
+  for (onnx::NodeProto &node : *graph->mutable_node()) {
+    for (onnx::AttributeProto &attribute : *node.mutable_attribute()) {
+      if (attribute.has_g()) add_graphs(attribute.mutable_g(), graphs);
+    }
+  }
+}
+
+// Each attribute of each node states every other type in turn.
+void check_other_types(const onnx::ModelProto &sound, int *refused) {
+  onnx::ModelProto proto = sound;
+  std::vector<onnx::GraphProto *> graphs;
+  add_graphs(proto.mutable_graph(), &graphs);
+  for (onnx::GraphProto *graph : graphs) make_nodes_of_constants(graph);
+  graphs.clear();
+  add_graphs(proto.mutable_graph(), &graphs);
+  for (onnx::GraphProto *graph : graphs) {
+    for (onnx::NodeProto &node : *graph->mutable_node()) {
+      for (onnx::AttributeProto &attribute : *node.mutable_attribute()) {
+        const onnx::AttributeProto::AttributeType type = attribute.type();
+        for (int other = onnx::AttributeProto::UNDEFINED; other <= onnx::AttributeProto::GRAPHS; ++other) {
+          attribute.set_type(static_cast<onnx::AttributeProto::AttributeType>(other));
+          if (other != type && !survives(proto)) ++*refused;
+        }
+        attribute.set_type(type);
+      }
+    }
+  }
+}
+
+TEST(HostileGraphs, AttributesOfOtherTypes) {
+  int refused = 0;
+  const auto check = [&](const onnx::ModelProto &model) { check_other_types(model, &refused); };
+  for (const Body body : {&rnn_body, &decay_body, &masked_body}) {
+    OnnxBuilder step;
+    body(&step);
+    check(with_scan(scan_graph(step)).proto);
+    check(with_loop(loop_graph(step)).proto);
+  }
+  for (uint32_t seed = 0; seed < 12; ++seed) check(random_onnx(seed));
+  std::printf("%d refused\n", refused);
+  EXPECT_GT(refused, 500);
 }
 
 // One word of the tables, mostly of the nodes' attributes, becomes a strange number or another word.

@@ -179,7 +179,7 @@ class Walk {
   const OnnxGraph &body_of(const OnnxNode &node) const {
     check_attributes(node, opset_);
     const OnnxAttribute *attribute = Attributes(node).find("body");
-    if (attribute == nullptr || attribute->type() != OnnxAttribute::kGraph) throw Refusal("attribute 'body' is missing");
+    if (attribute == nullptr) throw Refusal("attribute 'body' is missing");
     return attribute->g();
   }
 

@@ -27,7 +27,6 @@ class Attributes {
   const OnnxAttribute *find(const char *name) const;
 
  private:
-  const OnnxAttribute *typed(const char *name, int type, const char *type_name) const;
   const OnnxNode *node_;
 };
 

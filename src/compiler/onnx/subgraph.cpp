@@ -42,9 +42,7 @@ const OnnxGraph &taken_branch(const OnnxNode &node, const Tensor &condition) {
 const OnnxGraph &branch_of(const OnnxNode &node, bool condition) {
   const char *name = condition ? "then_branch" : "else_branch";
   const OnnxAttribute *attribute = Attributes(node).find(name);
-  if (attribute == nullptr || attribute->type() != OnnxAttribute::kGraph) {
-    throw Refusal("attribute '" + std::string(name) + "' is missing");
-  }
+  if (attribute == nullptr) throw Refusal("attribute '" + std::string(name) + "' is missing");
   if (attribute->g().output_size() != node.output_size()) {
     throw Refusal("attribute '" + std::string(name) + "' has " + std::to_string(attribute->g().output_size()) +
                   " outputs, the node has " + std::to_string(node.output_size()));

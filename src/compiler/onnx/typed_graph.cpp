@@ -27,6 +27,10 @@ const std::shared_ptr<const Tensor> &OnnxTensor::tensor() const {
   return tensor_;
 }
 
+void OnnxAttribute::refuse(const char *accepted) const {
+  throw Refusal("attribute " + quote(name_) + " has the wrong type; accepted: " + accepted);
+}
+
 std::shared_ptr<const Tensor> stored_tensor(const OnnxNode &node) {
   if (node.op_type() != "Constant") return nullptr;
   for (const OnnxAttribute &attribute : node.attribute()) {

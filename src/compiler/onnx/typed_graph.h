@@ -102,17 +102,25 @@ class OnnxAttribute {
 
   const std::string &name() const { return name_; }
   Kind type() const { return static_cast<Kind>(value_.index()); }
-  // Each for its own kind only.
-  int64_t i() const { return std::get<kInt>(value_); }
-  float f() const { return std::get<kFloat>(value_); }
-  const std::string &s() const { return std::get<kString>(value_); }
-  const OnnxTensor &t() const { return std::get<kTensor>(value_); }
-  const OnnxGraph &g() const { return *std::get<kGraph>(value_); }
-  const std::vector<int64_t> &ints() const { return std::get<kInts>(value_); }
-  const std::vector<float> &floats() const { return std::get<kFloats>(value_); }
-  const std::vector<std::string> &strings() const { return std::get<kStrings>(value_); }
+  // Each throws Refusal where it holds another kind.
+  int64_t i() const { return held<kInt>("an integer"); }
+  float f() const { return held<kFloat>("a float"); }
+  const std::string &s() const { return held<kString>("a string"); }
+  const OnnxTensor &t() const { return held<kTensor>("a tensor"); }
+  const OnnxGraph &g() const { return *held<kGraph>("a graph"); }
+  const std::vector<int64_t> &ints() const { return held<kInts>("a list of integers"); }
+  const std::vector<float> &floats() const { return held<kFloats>("a list of floats"); }
+  const std::vector<std::string> &strings() const { return held<kStrings>("a list of strings"); }
 
  private:
+  template <Kind kKind>
+  const std::variant_alternative_t<kKind, Value> &held(const char *accepted) const {
+    const auto *value = std::get_if<kKind>(&value_);
+    if (value == nullptr) refuse(accepted);
+    return *value;
+  }
+  [[noreturn]] void refuse(const char *accepted) const;
+
   std::string name_;
   Value value_;
 };

@@ -95,6 +95,14 @@ TEST(Cells, HIsWhatComesBackInEitherOrder) {
   }
 }
 
+// As TorchScript's exporter writes a step.
+TEST(Cells, WeightsMayBeConstantNodes) {
+  OnnxBuilder b;
+  b.proto = with_constant_nodes(cell({}).proto);
+  EXPECT_EQ(layers(b, {}), 1u);
+  EXPECT_EQ(layers(b, kStates), 1u);
+}
+
 // x as wide as c, h projected to less: x is read at every step, and must be given.
 TEST(Cells, XIsNoStateWhereTheStateIsProjected) {
   for (const bool x_first : {true, false}) {

@@ -268,6 +268,42 @@ compiler::Arrays lengths_of(const std::vector<int32_t> &lengths) {
   return {{"lengths", array}};
 }
 
+static void add_graphs(onnx::GraphProto *graph, std::vector<onnx::GraphProto *> *graphs) {
+  graphs->push_back(graph);
+  for (onnx::NodeProto &node : *graph->mutable_node()) {
+    for (onnx::AttributeProto &attribute : *node.mutable_attribute()) {
+      if (attribute.has_g()) add_graphs(attribute.mutable_g(), graphs);
+    }
+  }
+}
+
+std::vector<onnx::GraphProto *> every_graph(onnx::ModelProto *model) {
+  std::vector<onnx::GraphProto *> graphs;
+  add_graphs(model->mutable_graph(), &graphs);
+  return graphs;
+}
+
+onnx::ModelProto with_constant_nodes(onnx::ModelProto model) {
+  std::vector<onnx::GraphProto *> graphs = every_graph(&model);
+  std::reverse(graphs.begin(), graphs.end());  // inner ones first: the nodes around them are copied
+  for (onnx::GraphProto *graph : graphs) {
+    onnx::GraphProto before;
+    before.mutable_node()->Swap(graph->mutable_node());
+    before.mutable_initializer()->Swap(graph->mutable_initializer());
+    for (const onnx::TensorProto &tensor : before.initializer()) {
+      onnx::NodeProto *node = graph->add_node();
+      node->set_op_type("Constant");
+      node->add_output(tensor.name());
+      onnx::AttributeProto *value = node->add_attribute();
+      value->set_name("value");
+      value->set_type(onnx::AttributeProto::TENSOR);
+      *value->mutable_t() = tensor;
+    }
+    graph->mutable_node()->MergeFrom(before.node());
+  }
+  return model;
+}
+
 std::string refusal_of(const onnx::ModelProto &proto) {
   try {
     compile_model(*check_model(proto), "generic");

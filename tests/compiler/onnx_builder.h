@@ -81,6 +81,12 @@ compiler::Arrays lengths_of(const std::vector<int32_t> &lengths);
 void check_persistent_states(const onnx::ModelProto &proto, const std::vector<compiler::StatePair> &states, const Sizes &sizes = {},
                              double tolerance = 1e-5);
 
+// The model's graph and those of its nodes.
+std::vector<onnx::GraphProto *> every_graph(onnx::ModelProto *model);
+
+// The same model with Constant nodes in the place of initializers.
+onnx::ModelProto with_constant_nodes(onnx::ModelProto model);
+
 // The compiler's refusal of the model; empty when it compiles.
 std::string refusal_of(const onnx::ModelProto &proto);
 

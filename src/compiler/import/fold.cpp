@@ -37,10 +37,6 @@ bool fold(OpCall &call) {
   for (size_t i = 0; i < call.input_count(); ++i) {
     if (call.has(i) && !call.is_const(i)) return false;
   }
-  if (std::shared_ptr<const Tensor> stored = stored_tensor(call.node)) {
-    call.give(0, std::move(stored));
-    return true;
-  }
   const std::vector<const Tensor *> in = call.constants_and_sizes();
   const bool open = any_dynamic(in);
   if (open) {

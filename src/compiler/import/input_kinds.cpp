@@ -30,9 +30,6 @@ class Ways {
   explicit Ways(const OnnxModel &model) : model_(model) {
     for (const OnnxNode *node : model.nodes) {
       for (const std::string &name : names_read(*node)) readers_[name].push_back(node);
-      const OnnxAttribute *value = node->op_type() == "Constant" ? Attributes(*node).find("value") : nullptr;
-      if (value != nullptr && value->type() == OnnxAttribute::kTensor && !value->t().dims().empty())
-        made_[node->output(0)] = &value->t();
     }
   }
 
@@ -70,16 +67,13 @@ class Ways {
   bool is_flip(const OnnxNode &node) const {
     if (node.op_type() != "Slice" || node.input_size() != 5) return false;
     const auto given = model_.constants.find(node.input(4));
-    const auto made = made_.find(node.input(4));
-    if (given == model_.constants.end() && made == made_.end()) return false;
-    const Tensor steps = made == made_.end() ? *given->second : *made->second->tensor();
-    return std::all_of(steps.data.begin(), steps.data.end(), [](double step) { return step == -1; });
+    if (given == model_.constants.end()) return false;
+    const TensorData &steps = given->second->data;
+    return std::all_of(steps.begin(), steps.end(), [](double step) { return step == -1; });
   }
 
-  // Of a constant, be it an initializer or a node's; 0 of what is none.
+  // 0 of what is no constant.
   int64_t rows_of_table(const std::string &name) const {
-    const auto made = made_.find(name);
-    if (made != made_.end()) return made->second->dims()[0];
     const auto given = model_.constants.find(name);
     return given == model_.constants.end() || given->second->rank() == 0 ? 0 : given->second->shape[0];
   }
@@ -104,7 +98,6 @@ class Ways {
   }
 
   const OnnxModel &model_;
-  std::map<std::string, const OnnxTensor *> made_;  // by Constant nodes
   std::map<std::string, std::vector<const OnnxNode *>> readers_;
 };
 

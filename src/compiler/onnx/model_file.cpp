@@ -11,8 +11,10 @@
 
 #include "compiler/onnx/attributes.h"
 #include "compiler/onnx/check_graphs.h"
+#include "compiler/onnx/constant_nodes.h"
 #include "compiler/onnx/external_data.h"
 #include "compiler/onnx/inline_functions.h"
+#include "compiler/onnx/operator_attributes.h"
 #include "compiler/onnx/problem.h"
 #include "compiler/onnx/quantized_forms.h"
 #include "compiler/onnx/read_proto.h"
@@ -167,10 +169,13 @@ std::unique_ptr<OnnxModel> check_model(onnx::ModelProto proto) {
   check_graphs(proto, model->opset, &problems);
   problems.raise();  // what follows relies on it
   inline_functions(&proto, model->opset, &problems);
+  make_initializers(proto.mutable_graph(), model->opset);
   check_graphs(proto, model->opset, &problems);  // a call may leave out an input that its body needs
   problems.raise();
   read_initializers(proto.mutable_graph(), model.get(), &problems);
   model->graph = read_graph(proto.graph());
+  check_attribute_types(model->graph, &problems);
+  problems.raise();
   for (const auto &prop : proto.metadata_props()) model->metadata.emplace_back(prop.key(), prop.value());
   proto.Clear();
   read_inputs_outputs(model.get(), &problems);
@@ -180,32 +185,9 @@ std::unique_ptr<OnnxModel> check_model(onnx::ModelProto proto) {
   return model;
 }
 
-Tensor constant_of(const OnnxNode &node) {
-  const Attributes a(node);
-  if (const OnnxAttribute *value = a.find("value")) return *value->t().tensor();
-  Tensor out;
-  if (a.has("value_int") || a.has("value_ints")) {
-    const bool scalar = a.has("value_int");
-    out = int_tensor(scalar ? std::vector<int64_t>{a.integer("value_int", 0)} : a.integers("value_ints"));
-    if (scalar) out.shape = {};
-    return out;
-  }
-  const bool scalar = a.has("value_float");
-  if (!scalar && !a.has("value_floats")) throw Refusal("it has no value; accepted: value, value_int(s), value_float(s)");
-  out.data = scalar ? std::vector<double>{a.real("value_float", 0)} : a.reals("value_floats");
-  if (!scalar) out.shape = {out.size()};
-  return out;
-}
-
-std::optional<std::vector<int64_t>> constant_ints(const OnnxModel &model, const std::string &name, const OnnxNode *maker) {
-  const auto initializer = model.constants.find(name);
-  if (initializer != model.constants.end()) return to_ints(*initializer->second);
-  if (maker == nullptr || maker->op_type() != "Constant") return std::nullopt;
-  const Attributes a(*maker);
-  const OnnxAttribute *value = a.find("value");
-  if (value != nullptr && value->type() == OnnxAttribute::kTensor) return to_ints(*value->t().tensor());
-  if (a.has("value_int")) return std::vector<int64_t>{a.integer("value_int", 0)};
-  return a.has("value_ints") ? std::optional(a.integers("value_ints")) : std::nullopt;
+std::optional<std::vector<int64_t>> constant_ints(const OnnxModel &model, const std::string &name) {
+  const auto found = model.constants.find(name);
+  return found == model.constants.end() ? std::nullopt : std::optional(to_ints(*found->second));
 }
 
 const OnnxNode *node_that_makes(const OnnxModel &model, const std::string &name) {

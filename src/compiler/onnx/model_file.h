@@ -65,11 +65,8 @@ struct OnnxModel {
 std::unique_ptr<OnnxModel> parse_model(const void *bytes, size_t size, const std::string *folder = nullptr);
 std::unique_ptr<OnnxModel> check_model(onnx::ModelProto proto);
 
-// What a Constant node holds. Throws Refusal where that is no tensor.
-Tensor constant_of(const OnnxNode &node);
-
-// The elements of a constant, be it an initializer or what `maker`, the node that makes the name if any, holds.
-std::optional<std::vector<int64_t>> constant_ints(const OnnxModel &model, const std::string &name, const OnnxNode *maker);
+// The elements of a constant; nothing of what is none.
+std::optional<std::vector<int64_t>> constant_ints(const OnnxModel &model, const std::string &name);
 
 // nullptr: an input, a constant, or nothing.
 const OnnxNode *node_that_makes(const OnnxModel &model, const std::string &name);

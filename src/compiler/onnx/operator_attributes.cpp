@@ -10,7 +10,7 @@
 #include <sstream>
 #include <vector>
 
-#include "compiler/onnx/problem.h"
+#include "compiler/onnx/refusal_of.h"
 #include "compiler/onnx/rewrite.h"
 
 namespace rnnp::compiler {
@@ -245,19 +245,28 @@ size_t distance(const std::string &a, const std::string &b) {
   throw Refusal(text);
 }
 
+const Known *find(const std::vector<Known> &known, const std::string &name) {
+  const auto found = std::find_if(known.begin(), known.end(), [&](const Known &each) { return each.name == name; });
+  return found == known.end() ? nullptr : &*found;
+}
+
+void check_type(const OnnxAttribute &attribute, const Known &known) {
+  for (const Type &type : kTypes) {
+    if (type.letter == known.type && type.type != attribute.type())
+      throw Refusal("attribute " + quote(known.name) + " has the wrong type; accepted: " + type.name);
+  }
+}
+
 void check(const OnnxAttribute &attribute, const std::vector<Known> &known, int64_t opset) {
-  const auto found = std::find_if(known.begin(), known.end(), [&](const Known &each) { return each.name == attribute.name(); });
-  if (found == known.end()) refuse_unknown(attribute.name(), known, opset);
+  const Known *found = find(known, attribute.name());
+  if (found == nullptr) refuse_unknown(attribute.name(), known, opset);
   if (opset < found->first || opset > found->last) {
     throw Refusal(
         "attribute " + quote(found->name) + " is of opset " +
         (opset < found->first ? std::to_string(found->first) + " and later" : std::to_string(found->last) + " and earlier") +
         "; the model has opset " + std::to_string(opset));
   }
-  for (const Type &type : kTypes) {
-    if (type.letter == found->type && type.type != attribute.type())
-      throw Refusal("attribute " + quote(found->name) + " has the wrong type; accepted: " + type.name);
-  }
+  check_type(attribute, *found);
 }
 
 }  // namespace
@@ -276,6 +285,20 @@ void check_attributes(const OnnxNode &node, int64_t opset) {
     if (std::find(seen.begin(), seen.end(), attribute.name()) != seen.end())
       throw Refusal("attribute " + quote(attribute.name()) + " is given twice");
     seen.push_back(attribute.name());
+  }
+}
+
+void check_attribute_types(const OnnxGraph &graph, Problems *problems) {
+  for (const OnnxNode &node : graph.node()) {
+    const auto row = node.domain().empty() || node.domain() == "ai.onnx" ? table().find(node.op_type()) : table().end();
+    for (const OnnxAttribute &attribute : node.attribute()) {
+      const Known *known = row == table().end() ? nullptr : find(row->second, attribute.name());
+      const auto refusal = refusal_of([&] {
+        if (known != nullptr) check_type(attribute, *known);
+      });
+      if (refusal) problems->add(node_title(node), node.op_type(), *refusal);
+      if (attribute.type() == OnnxAttribute::kGraph) check_attribute_types(attribute.g(), problems);
+    }
   }
 }
 

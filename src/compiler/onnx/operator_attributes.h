@@ -7,15 +7,18 @@
 #include <cstdint>
 #include <string>
 
-namespace onnx {
-class OnnxNode;
-}
+#include "compiler/onnx/problem.h"
+#include "compiler/onnx/typed_graph.h"
 
 namespace rnnp::compiler {
 
 // Throws Refusal: an attribute that the operator does not have (in this opset), one of the wrong type, or one given twice.
 // Operators that are not in the table pass.
 void check_attributes(const OnnxNode &node, int64_t opset);
+
+// Of every node in the graph and in those of its nodes, as a file is read: what rewrites it reads attributes before its nodes are
+// imported.
+void check_attribute_types(const OnnxGraph &graph, Problems *problems);
 
 bool has_attribute_row(const std::string &op_type);
 

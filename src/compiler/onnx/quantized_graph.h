@@ -44,7 +44,6 @@ class QuantizedGraph {
   OnnxModel *model_;
   std::map<std::string, OnnxNode *> maker_;
   std::map<std::string, std::vector<OnnxNode *>> readers_;
-  std::map<std::string, std::shared_ptr<const Tensor>> folded_;
   std::set<std::string> outputs_, names_;
 };
 

@@ -31,14 +31,6 @@ void OnnxAttribute::refuse(const char *accepted) const {
   throw Refusal("attribute " + quote(name_) + " has the wrong type; accepted: " + accepted);
 }
 
-std::shared_ptr<const Tensor> stored_tensor(const OnnxNode &node) {
-  if (node.op_type() != "Constant") return nullptr;
-  for (const OnnxAttribute &attribute : node.attribute()) {
-    if (attribute.name() == "value" && attribute.type() == OnnxAttribute::kTensor) return attribute.t().tensor();
-  }
-  return nullptr;
-}
-
 std::string onnx_type_name(int type) {
   switch (type) {
 #define RNNPACK_ONNX_TYPE(name, onnx, code) \

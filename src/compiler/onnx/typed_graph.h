@@ -226,9 +226,6 @@ std::string node_title(const Node &node) {
   return "unnamed";
 }
 
-// Of a Constant node whose value is a tensor, that tensor itself; nullptr of others. Throws Refusal where it cannot be read.
-std::shared_ptr<const Tensor> stored_tensor(const OnnxNode &node);
-
 // The attribute's type and value as text: equal for equal attributes. Not for graphs.
 std::string attribute_key(const OnnxAttribute &attribute);
 

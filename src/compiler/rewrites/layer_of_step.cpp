@@ -45,9 +45,7 @@ class LayerNode {
 
   std::shared_ptr<const Tensor> constant(const std::string &name) const {
     const auto found = step_.constants.find(origin_of(step_.nodes, name));
-    if (found != step_.constants.end()) return found->second;
-    const OnnxNode *node = maker(name);
-    return node != nullptr && node->op_type() == "Constant" ? std::make_shared<const Tensor>(constant_of(*node)) : nullptr;
+    return found == step_.constants.end() ? nullptr : found->second;
   }
 
   static std::string input(const OnnxNode &node, int i) { return i < node.input_size() ? node.input(i) : std::string(); }

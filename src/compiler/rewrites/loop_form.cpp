@@ -51,10 +51,7 @@ class LoopReader {
       if (constant.name() == name) return is_scalar(*constant.tensor(), value);
     }
     const auto found = model_.constants.find(name);
-    if (found != model_.constants.end()) return is_scalar(*found->second, value);
-    const OnnxNode *node = maker(body, name);
-    const OnnxAttribute *t = node != nullptr && node->op_type() == "Constant" ? Attributes(*node).find("value") : nullptr;
-    return t != nullptr && t->type() == OnnxAttribute::kTensor && is_scalar(*t->t().tensor(), value);
+    return found != model_.constants.end() && is_scalar(*found->second, value);
   }
 
   static bool is_scalar(const Tensor &t, double value) { return t.size() == 1 && t.data[0] == value; }

@@ -157,7 +157,7 @@ class Expander {
       if (maker == nullptr || maker->input_size() == 0) return nullptr;
       const OnnxNode &node = *maker;
       if (node.op_type() == "Slice") {
-        const auto steps = node.input_size() == 5 ? constant_ints(model_, node.input(4), nullptr) : std::nullopt;
+        const auto steps = node.input_size() == 5 ? constant_ints(model_, node.input(4)) : std::nullopt;
         if (steps && std::any_of(steps->begin(), steps->end(), [](int64_t step) { return step < 0; })) return &node;
       } else if (kMoves.count(node.op_type()) == 0) {
         return &node;
@@ -228,10 +228,7 @@ class Expander {
       const OnnxNode *node = node_that_makes(model_, name);
       if (node == nullptr) return false;
       const OnnxAttribute *value = Attributes(*node).find("value");
-      const bool fills = node->op_type() == "ConstantOfShape",
-                 is_tensor = value != nullptr && value->type() == OnnxAttribute::kTensor;
-      if (fills && value == nullptr) return true;
-      if (fills || node->op_type() == "Constant") return is_tensor && are_zeros(*value->t().tensor());
+      if (node->op_type() == "ConstantOfShape") return value == nullptr || are_zeros(*value->t().tensor());
       if (kKeeps.count(node->op_type()) == 0 || node->input_size() == 0) return false;
       name = node->input(0);
     }
@@ -268,12 +265,6 @@ class Expander {
       step.starts.push_back(is_zeros(state.start) ? "" : state.start);
     }
     for (const OnnxTensor &constant : form.body->initializer()) step.constants[constant.name()] = constant.tensor();
-    for (const OnnxNode *node : model_.nodes) {
-      if (node->op_type() != "Constant" || node->output_size() != 1) continue;
-      const OnnxAttribute *value = Attributes(*node).find("value");
-      const bool is_tensor = value != nullptr && value->type() == OnnxAttribute::kTensor;
-      step.constants.emplace(node->output(0), is_tensor ? value->t().tensor() : std::make_shared<const Tensor>(constant_of(*node)));
-    }
     for (const auto &name : form.outer_name) {
       const auto found = model_.constants.find(name.second);
       if (found != model_.constants.end()) step.constants[name.first] = found->second;

@@ -208,11 +208,10 @@ Tensor random_rows(int64_t width, std::mt19937 *random) {
 
 // Operators that a cell may be written in: what takes a different way for some operands is not known by trying.
 bool may_be_cell(const StepGraph &step) {
-  static const std::set<std::string> kOps = {"MatMul",      "Gemm",    "Add",       "Sub",        "Mul",
-                                             "Div",         "Neg",     "Sigmoid",   "Tanh",       "Relu",
-                                             "HardSigmoid", "Clip",    "Split",     "Slice",      "Identity",
-                                             "Squeeze",     "Concat",  "Unsqueeze", "Reshape",    "Transpose",
-                                             "Constant",    "Flatten", "Gather",    "Reciprocal", "DequantizeLinear"};
+  static const std::set<std::string> kOps = {"MatMul",  "Gemm",      "Add",      "Sub",     "Mul",         "Div",
+                                             "Neg",     "Sigmoid",   "Tanh",     "Relu",    "HardSigmoid", "Clip",
+                                             "Split",   "Slice",     "Identity", "Squeeze", "Concat",      "Unsqueeze",
+                                             "Reshape", "Transpose", "Flatten",  "Gather",  "Reciprocal",  "DequantizeLinear"};
   std::set<std::string> wanted(step.after.begin(), step.after.end());
   const std::set<std::string> fixed = computed_constants(step.nodes, step.constants);
   for (size_t i = step.nodes.size(); i-- > 0;) {

@@ -78,7 +78,7 @@ class NormCell {
   bool is_constant(const std::string &name) const {
     if (step_.constants.count(name) != 0) return true;
     const OnnxNode *maker = maker_of(name);
-    return maker != nullptr && (maker->op_type() == "Constant" || (maker->op_type() == "Identity" && is_constant(maker->input(0))));
+    return maker != nullptr && maker->op_type() == "Identity" && is_constant(maker->input(0));
   }
 
   std::string with_constants(std::string name) const {

@@ -81,12 +81,6 @@ std::string Numbering::key(const std::string &kind, const std::vector<int> &in) 
 }
 
 void Numbering::read(const OnnxNode &node, size_t place) {
-  if (node.op_type() == "Constant" && node.output_size() == 1) {
-    std::shared_ptr<const Tensor> tensor = stored_tensor(node);
-    if (!tensor) tensor = std::make_shared<const Tensor>(std::move(eval_node(node, opset_, {})[0]));
-    numbers_[node.output(0)] = constant(node.output(0), std::move(tensor));
-    return;
-  }
   if (node.op_type() == "Identity" && node.input_size() == 1 && node.output_size() == 1 && numbers_.count(node.input(0)) != 0) {
     numbers_[node.output(0)] = numbers_.at(node.input(0));
     return;

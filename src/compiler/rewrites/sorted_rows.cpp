@@ -42,7 +42,7 @@ class RowOrder {
     return found == maker_.end() ? nullptr : found->second;
   }
 
-  std::optional<std::vector<int64_t>> numbers(const std::string &name) const { return constant_ints(model_, name, maker(name)); }
+  std::optional<std::vector<int64_t>> numbers(const std::string &name) const { return constant_ints(model_, name); }
 
   // An input [batch], sorted as a whole.
   bool sorts_all_rows(const OnnxNode &sort) const {

@@ -29,9 +29,9 @@ class StartShape {
   std::optional<DeclaredDim> number(std::string name) {
     constexpr int kDeepest = 32;
     for (int depth = 0; depth < kDeepest; ++depth) {
-      const OnnxNode *node = node_that_makes(model_, name);
-      if (const auto constant = constant_ints(model_, name, node))
+      if (const auto constant = constant_ints(model_, name))
         return constant->size() == 1 ? std::optional(DeclaredDim{(*constant)[0], ""}) : std::nullopt;
+      const OnnxNode *node = node_that_makes(model_, name);
       if (node == nullptr || node->input_size() == 0) return std::nullopt;
       static const std::set<std::string> kSame = {"Cast", "Identity", "Squeeze", "Unsqueeze"};
       if (kSame.count(node->op_type()) == 0) return size_of_axis(*node);
@@ -158,9 +158,7 @@ class StartShape {
     return std::nullopt;
   }
 
-  std::optional<std::vector<int64_t>> numbers(const std::string &name) const {
-    return constant_ints(model_, name, node_that_makes(model_, name));
-  }
+  std::optional<std::vector<int64_t>> numbers(const std::string &name) const { return constant_ints(model_, name); }
 
   // A shape as numbers: constants, and others one by one.
   std::optional<Dims> in_numbers(const std::string &name) const {

@@ -20,12 +20,12 @@ class Positions {
     if (node.op_type() != "Range" || node.input_size() != 3 || node.output_size() != 1) return false;
     if (!is_number(node.input(0), 0) || !is_number(node.input(2), 1)) return false;
     const std::string &size = node.input(1);
-    return !constant_ints(model_, size, uses_.any_maker(size)) && is_a_size(size) && is_only_compared(node.output(0), 0);
+    return !constant_ints(model_, size) && is_a_size(size) && is_only_compared(node.output(0), 0);
   }
 
  private:
   bool is_number(const std::string &name, int64_t wanted) const {
-    const auto elements = constant_ints(model_, name, uses_.any_maker(name));
+    const auto elements = constant_ints(model_, name);
     return elements && *elements == std::vector<int64_t>{wanted};
   }
 

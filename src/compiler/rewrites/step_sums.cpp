@@ -324,8 +324,7 @@ std::set<std::string> computed_constants(const std::vector<const OnnxNode *> &no
   for (const auto &constant : constants) known.insert(constant.first);
   const auto is_known = [&](const std::string &name) { return name.empty() || known.count(name) != 0; };
   for (const OnnxNode *node : nodes) {
-    const bool computed = node->op_type() == "Constant" || find_eval(node->op_type()) != nullptr;
-    if (computed && std::all_of(node->input().begin(), node->input().end(), is_known))
+    if (find_eval(node->op_type()) != nullptr && std::all_of(node->input().begin(), node->input().end(), is_known))
       known.insert(node->output().begin(), node->output().end());
   }
   return known;

@@ -48,7 +48,7 @@ class LastSteps {
   }
 
   bool constant(const std::string &name, std::vector<int64_t> *out) const {
-    const auto found = constant_ints(model_, name, uses_.any_maker(name));
+    const auto found = constant_ints(model_, name);
     if (found) *out = *found;
     return found.has_value();
   }

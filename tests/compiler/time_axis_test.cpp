@@ -464,6 +464,24 @@ TEST(ChangedStepsTest, StepsThatShortRunsLackArePickedOfAConvolutionAlone) {
 
 using Size = compiler::Dim;
 
+// A convolution without padding over eight steps, beside a product of its results, in front of a layer: steps are features then.
+TEST(ChangedStepsTest, MergesOfFixedStepsBehindAConvolutionRun) {
+  for (const char *op : {"Add", "Mul", "Min", "Sub"}) {
+    for (const bool swapped : {false, true}) {
+      SCOPED_TRACE(op + std::string(swapped ? " swapped" : ""));
+      OnnxBuilder b;
+      b.input("X", {"N", kIn, 8}).output("y").random("K", {kIn, kIn, 3}).random("M", {kIn, kIn}).weights("", 4, 1, kIn, kHidden);
+      b.node("Conv", {"X", "K"}, {"c"});
+      b.node("Transpose", {"c"}, {"by_step"}).with("perm", std::vector<int64_t>{0, 2, 1});
+      b.node("MatMul", {"by_step", "M"}, {"product"});
+      b.node(op, {swapped ? "product" : "by_step", swapped ? "by_step" : "product"}, {"merged"});
+      b.node("Transpose", {"merged"}, {"x"}).with("perm", std::vector<int64_t>{1, 0, 2});
+      b.node("LSTM", {"x", "W", "R", "B"}, {"", "y"}).with("hidden_size", kHidden);
+      check_against_f64(b.proto, {1, 3});
+    }
+  }
+}
+
 TEST(DimTest, EqualityIsAlgebra) {
   const Size t = Size::symbol("steps", 101), n = Size::symbol("batch", 103);
   EXPECT_EQ((t + 3) - 3, t);

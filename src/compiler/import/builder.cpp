@@ -213,6 +213,15 @@ void Builder::spread_number(View *constant, size_t axis, const Axis &like) const
   constant->axes[axis][0].stride = 0;
 }
 
+// Steps of which there are more or fewer than the run has, beside features: the time axis is another one, and these are features
+// too.
+static void settle_beside(Axis *axis, const Axis &features) {
+  if (features.empty() || !axis_is_features(features) || axis_size(*axis) != axis_size(features)) return;
+  for (Atom &atom : *axis) {
+    if (atom.is_off_steps()) atom = Atom{Atom::Kind::kFeature, atom.size, atom.stride, -1};
+  }
+}
+
 View Builder::align(const View &a, const View &b, std::vector<AlignedAtom> *aligned) {
   const size_t rank = std::max(a.axes.size(), b.axes.size());
   View left = a, right = b, out;
@@ -222,6 +231,10 @@ View Builder::align(const View &a, const View &b, std::vector<AlignedAtom> *alig
   for (size_t i = 0; i < rank; ++i) {
     Axis x, y;
     unify(&left.axes[i], &right.axes[i]);
+    if (discovering) {
+      settle_beside(&left.axes[i], right.axes[i]);
+      settle_beside(&right.axes[i], left.axes[i]);
+    }
     spread_number(&left, i, right.axes[i]);
     spread_number(&right, i, left.axes[i]);
     if (!align_axes(left.axes[i], right.axes[i], &x, &y)) {

@@ -93,15 +93,17 @@ def write_keras(path, config, stored, version=None):
 
 
 def write_h5(path, config, stored, version=None):
+    """`stored`: {"lstm": [arrays]}, or {"model": {"lstm/kernel": array}} where the names say something."""
     with h5py.File(path, "w") as file:
         if version is not None:
             file.attrs["keras_version"] = version
         file.attrs["model_config"] = json.dumps(config)
         for name, arrays in stored.items():
             group = file.create_group(f"model_weights/{name}")
-            group.attrs["weight_names"] = [f"{name}/w{at}" for at in range(len(arrays))]
-            for at, array in enumerate(arrays):
-                group[f"{name}/w{at}"] = array
+            named = arrays if isinstance(arrays, dict) else {f"{name}/w{at}": array for at, array in enumerate(arrays)}
+            group.attrs["weight_names"] = list(named)
+            for title, array in named.items():
+                group[title] = array
 
 
 def close(got, expected):

@@ -228,8 +228,6 @@ def test_states_of_both_directions(tmp_path):
     ([layer("TimeDistributed", "a", ["x"], layer=layer("Softmax", "s", axis=1))], "its axis is not the last one"),
     ([layer("TimeDistributed", "a", ["x"], layer=layer("LSTM", "s", units=HIDDEN, **RECURRENT))], "around 'LSTM' it is not supported"),
     ([layer("Activation", "a", ["x"], activation={"class_name": "ReLU", "config": {"name": "relu", "max_value": 1.0}})], "its activation is a layer .ReLU."),
-    ([layer("Bidirectional", "a", ["x"], layer=layer("LSTM", "l", units=HIDDEN, **RECURRENT), merge_mode="concat",
-            backward_layer=layer("LSTM", "l", units=HIDDEN, **{**RECURRENT, "activation": "relu"}))], "its two directions have different settings"),
     ([layer("Bidirectional", "a", ["x"], layer=layer("LSTM", "l", units=HIDDEN, go_backwards=True, **RECURRENT), merge_mode="concat")],
      "around a layer with go_backwards"),
 ])

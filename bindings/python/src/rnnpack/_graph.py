@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from typing import Any, List, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -64,13 +64,14 @@ class Graph:
         self._constants: List[bytes] = []
         self._inputs: List[bytes] = []
         self._outputs: List[bytes] = []
-        self._names: set[str] = set() if around is None else around._names
+        self._names: Dict[str, int] = {} if around is None else around._names  # and what the next one asked for so ends with
 
     def unused(self, wished: str) -> str:
-        name, at = wished, 2
+        name, at = wished, self._names.get(wished, 2)
         while name in self._names:
             name, at = f"{wished}_{at}", at + 1
-        self._names.add(name)
+        self._names[wished] = at
+        self._names[name] = self._names.get(name, 2)
         return name
 
     def input(self, name: str, shape: Sequence[Size], elem: int = FLOAT) -> str:

@@ -9,6 +9,7 @@ from ._errors import ModelError
 from ._layers import Array
 
 
+MODELS = ("Sequential", "Functional", "Model")
 MERGES = {"Add": "Add", "Multiply": "Mul", "Maximum": "Max", "Minimum": "Min", "Subtract": "Sub", "Average": "Mean", "Concatenate": "Concat"}
 SAME = ("Dropout", "SpatialDropout1D", "SpatialDropout2D", "GaussianNoise", "GaussianDropout", "ActivityRegularization", "Identity")
 
@@ -22,6 +23,7 @@ class KerasLayer:
     call: Dict[str, Any] = field(default_factory=dict)  # what else a call is given; who understands it takes it out
     operands: List[Any] = field(default_factory=list)  # values, numbers and slices, in the order of the call
     is_function: bool = False  # one of Keras' operations: it drops the mask of what it is given
+    stored: str = ""  # its name in the file, without that of a model around it
 
     def get(self, key: str, otherwise: Any = None) -> Any:
         value = self.settings.get(key, otherwise)

@@ -16,7 +16,7 @@ from ._layers import Layers, Recurrent, Value, broadcast
 # Functions that do as a layer with their name and settings does.
 _ACTIVATIONS = ("Relu", "Sigmoid", "Tanh", "Silu", "Softplus", "Softsign")
 FUNCTIONS = ("Add", "Multiply", "Maximum", "Minimum", "Subtract", "Concatenate", "Softmax", "GetItem", *MASKS, *OF_MASKS, *_ACTIVATIONS)
-_BOTH = ("units", "activation", "recurrent_activation", "use_bias", "reset_after", "return_sequences", "return_state", "unroll")  # of two directions
+_WAYS = ("forward", "backward")
 _KINDS = {"LSTM": "lstm", "GRU": "gru", "SimpleRNN": "rnn", "LSTMCell": "lstm", "GRUCell": "gru", "SimpleRNNCell": "rnn"}
 
 
@@ -256,15 +256,19 @@ def _time_distributed(layers: Layers, layer: KerasLayer, x: Value) -> Value:
         raise layer.unsupported(f"around '{kind}' it is not supported; accepted: layers of single steps, as Dense and Conv2D")
     if kind == "Softmax" and inner.get("config", {}).get("axis", -1) != -1:
         raise layer.unsupported("its axis is not the last one")
+    weights, layer.weights = layer.weights, []
+
+    def add(x: Value) -> Value:
+        return add_layer(layers, KerasLayer(kind, layer.name, inner.get("config", {}), weights, operands=[x]))[0]
+    return add(x) if each else steps_as_rows(layers, layer, x, add)
+
+
+def steps_as_rows(layers: Layers, layer: KerasLayer, x: Value, add: Callable[[Value], Value]) -> Value:
+    """What `add` makes of every step as a row of its own."""
     steps, rest = x.shape[1], x.shape[2:]
-    if not each:  # every step as a row of its own
-        if not all(isinstance(size, int) for size in (steps, *rest)):
-            raise layer.unsupported("a size of its input is open: fix it in the model")
-        x = layers.made("Reshape", [x.name, layers.ints(layer.name + ".row", [-1, *rest])], layer.name + ".rows", (x.shape[0], *rest))
-    y = add_layer(layers, KerasLayer(kind, layer.name, inner.get("config", {}), layer.weights, operands=[x]))[0]
-    layer.weights = []
-    if each:
-        return y
+    if not all(isinstance(size, int) for size in (steps, *rest)):
+        raise layer.unsupported("a size of its input is open: fix it in the model")
+    y = add(layers.made("Reshape", [x.name, layers.ints(layer.name + ".row", [-1, *rest])], layer.name + ".rows", (x.shape[0], *rest)))
     return layers.made("Reshape", [y.name, layers.ints(layer.name + ".step", [-1, steps, *y.shape[1:]])], layer.name + ".steps", (x.shape[0], steps, *y.shape[1:]))
 
 
@@ -326,41 +330,55 @@ def _rnn(layers: Layers, layer: KerasLayer, inputs: Sequence[Value]) -> List[Val
     raise layer.unsupported("it has no cells")
 
 
-def _masked_pair(layers: Layers, layer: KerasLayer, x: Value, pair: Sequence[Recurrent], settings: KerasLayer) -> Tuple[Value, List[Value]]:
-    """Keras makes outputs of steps that do not count 0 where it gives all of them."""
-    every = bool(settings.get("return_sequences", False))
-    _check_turned(layer, every, settings)
-    found = [layers.masked_recurrent(f"{layer.name}.{name}", x, one, reverse=name == "backward", zeros=every)
-             for name, one in zip(("forward", "backward"), pair)]
-    states = [state for _, (_, *last) in found for state in last]
-    return layers.concat(layer.name + ".directions", [y for y, _ in found], -1), states
+def _directions(layers: Layers, layer: KerasLayer, x: Value, pair: Sequence[Recurrent], every: bool) -> Tuple[List[Value], List[List[Value]]]:
+    """All steps of each direction, and its last states. Behind a mask Keras makes outputs of steps that do not count 0 where it gives
+    all of them."""
+    found = []
+    for way, one in zip(_WAYS, pair):
+        title, reverse = f"{layer.name}.{way}", way == "backward"
+        if x.mask:
+            y, (_, *last) = layers.masked_recurrent(title, x, one, reverse=reverse, zeros=every)
+        else:
+            y, last = layers.recurrent(title, x, [one], reverse=reverse)
+        found.append((y, last))
+    return [y for y, _ in found], [last for _, last in found]
+
+
+def _is_one_layer(x: Value, pair: Sequence[Recurrent]) -> bool:
+    """Of both directions."""
+    return not x.mask and len({(one.kind, one.recurrent.shape, one.reset_after) for one in pair}) == 1
 
 
 def _bidirectional(layers: Layers, layer: KerasLayer, inputs: Sequence[Value]) -> List[Value]:
-    inner = layer.get("layer", {})
-    kind = str(inner.get("class_name")).split(">")[-1]
-    settings = KerasLayer(kind, layer.name, inner.get("config", {}), [])
+    inner, x = layer.get("layer", {}), inputs[0]
     merge = layer.settings.get("merge_mode", "concat")
-    if kind not in ("LSTM", "GRU", "SimpleRNN") or merge not in ("concat", "sum", "mul", "ave"):
-        raise layer.unsupported(f"around '{kind}' with merge_mode {merge!r} it is not supported")
-    if settings.get("go_backwards", False) or settings.get("time_major", False):
+    both = [KerasLayer(str(one.get("class_name")).split(">")[-1], layer.name, one.get("config", {}), []) for one in (inner, layer.get("backward_layer", inner))]
+    kinds = " and ".join(sorted({f"'{one.kind}'" for one in both}))
+    if any(one.kind not in ("LSTM", "GRU", "SimpleRNN") for one in both) or merge not in ("concat", "sum", "mul", "ave"):
+        raise layer.unsupported(f"around {kinds} with merge_mode {merge!r} it is not supported")
+    if both[0].get("go_backwards", False) or any(one.get("time_major", False) for one in both):
         raise layer.unsupported("around a layer with go_backwards or time_major it is not supported")
-    other = layer.get("backward_layer", inner)
-    if other.get("class_name") != inner.get("class_name") or any(other.get("config", {}).get(key) != settings.get(key) for key in _BOTH):
-        raise layer.unsupported("its two directions have different settings")
-    pair = [_weights_of(layers, layer, _KINDS[kind], settings) for _ in range(2)]
-    y, last = _masked_pair(layers, layer, inputs[0], pair, settings) if inputs[0].mask else layers.recurrent(layer.name, inputs[0], pair)
-    states = last if settings.get("return_state", False) else []
-    if not settings.get("return_sequences", False):
-        halves = [last[0], last[len(last) // 2]]
-    elif merge == "concat":
-        return [y, *states]
+    every, gives_states = (bool(both[0].get(key, False)) for key in ("return_sequences", "return_state"))
+    if any(bool(both[1].get(key, False)) != wanted for key, wanted in (("return_sequences", every), ("return_state", gives_states))):
+        raise layer.unsupported("its two directions give different outputs")
+    if x.mask:
+        for one in both:
+            _check_turned(layer, every, one)
+    pair = [_weights_of(layers, layer, _KINDS[one.kind], one) for one in both]
+    if _is_one_layer(x, pair):
+        y, last = layers.recurrent(layer.name, x, pair)
+        states = [last[:len(last) // 2], last[len(last) // 2:]]
+        ends = (0, y.features // 2, y.features)
+        halves = [y] if merge == "concat" else [layers.part(f"{layer.name}.{way}", y, 2, ends[at], ends[at + 1]) for at, way in enumerate(_WAYS) if every]
     else:
-        halves = [layers.part(f"{layer.name}.{part}", y, 2, at * y.features // 2, (at + 1) * y.features // 2) for at, part in enumerate(("forward", "backward"))]
+        halves, states = _directions(layers, layer, x, pair, every)
+    if not every:
+        halves = [last[0] for last in states]
+    given = [state for last in states for state in last] if gives_states else []
     if merge == "concat":
-        return [layers.concat(layer.name + ".joined", halves, -1), *states]
+        return [layers.concat(layer.name + ".joined", halves, -1) if len(halves) > 1 else halves[0], *given]
     op = {"sum": "Add", "mul": "Mul", "ave": "Mean"}[merge]
-    return [layers.made(op, [half.name for half in halves], layer.name + ".joined", halves[0].shape), *states]
+    return [layers.made(op, [half.name for half in halves], layer.name + ".joined", halves[0].shape), *given]
 
 
 _RECURRENT: Dict[str, Callable[[Layers, KerasLayer, Sequence[Value]], List[Value]]] = {

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Callable, Dict, List, Sequence
 
 from ._graph import BOOL, FLOAT
-from ._keras_layer import MERGES, SAME, KerasLayer
+from ._keras_layer import MERGES, MODELS, SAME, KerasLayer
 from ._layers import Layers, Value, broadcast
 
 _RECURRENT = ("LSTM", "GRU", "SimpleRNN", "RNN", "Bidirectional")
@@ -145,7 +145,7 @@ def with_mask(layer: KerasLayer, inputs: Sequence[Value]) -> List[Value]:
     """The inputs as the layer sees them: the first with its mask where that is looked at."""
     masked = any(one.mask for one in inputs)
     given = layer.call.get("mask")
-    if isinstance(given, Value) and given.is_mask and layer.kind in (*_READS, *_IGNORES):
+    if isinstance(given, Value) and given.is_mask and layer.kind in (*_READS, *_IGNORES, *MODELS):
         del layer.call["mask"]
         return [replace(inputs[0], mask=given.name), *inputs[1:]]
     if masked and layer.kind == "Softmax" and not layer.is_function:

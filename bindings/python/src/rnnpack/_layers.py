@@ -100,6 +100,7 @@ class Layers:
 
     def __init__(self) -> None:
         self.graph = Graph()
+        self.calls = 0  # of layers of Keras
 
     def input(self, name: str, shape: Sequence[Size], integer: bool = False) -> Value:
         return Value(self.graph.input(name, shape, INT32 if integer else FLOAT), tuple(shape))

@@ -3,7 +3,8 @@
 # some by onnxruntime's tools, takes others from packages on PyPI, compiles each and compares with onnxruntime. BUILD-exporters/table.md
 # lists them all, counts.md the results of each exporter.
 # The frameworks go into three virtual environments under BUILD-exporters (several GB: PyTorch's wheel brings its GPU libraries; give
-# PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS for a smaller one). CASES="lstm policy_loop" takes models of these names alone. SPDX-License-Identifier: Apache-2.0
+# PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS for a smaller one). CASES="lstm policy_loop" takes models of these names alone; without it,
+# RANDOM_NETWORKS=300 random Keras networks are run beside Keras behind them. SPDX-License-Identifier: Apache-2.0
 set -eu
 build=$1
 shift
@@ -53,5 +54,10 @@ cases quantised torch "$folder/torch-cases"
 cases nam torch
 cases jax jax
 cases published keras
-exec "$folder/torch/bin/python" -B "$tests/check.py" --tool "$build-hosted/src/compiler/rnnpack" --refused "$tests/refused.txt" \
-  --table "$folder/table.md" --counts "$folder/counts.md" "$@" "$folder/torch-cases" "$folder/keras-cases" "$folder/quantised-cases" "$folder/nam-cases" "$folder/jax-cases" "$folder/published-cases"
+"$folder/torch/bin/python" -B "$tests/check.py" --tool "$build-hosted/src/compiler/rnnpack" --refused "$tests/refused.txt" \
+  --table "$folder/table.md" --counts "$folder/counts.md" "$@" "$folder/torch-cases" "$folder/keras-cases" "$folder/quantised-cases" "$folder/nam-cases" "$folder/jax-cases" "$folder/published-cases" || failed=1
+if [ ${#names[@]} = 0 ]; then
+  echo "random Keras networks:"
+  "$folder/keras/bin/python" -B -W ignore "$tests/random_keras.py" --count "${RANDOM_NETWORKS:-300}" 2>"$folder/random.log" || { tail -n 20 "$folder/random.log" >&2; failed=1; }
+fi
+exit "${failed:-0}"

@@ -132,6 +132,21 @@ def test_a_model_at_every_step(tmp_path):
     close(run(tmp_path, functional([around], "steps", given=given), stored), normed(X.astype(float)) @ WIDE.astype(float))
 
 
+def test_a_mask_before_a_model_at_every_step(tmp_path):
+    """It is passed on, where no layer of the model looks at it."""
+    x = X.copy()
+    x[:, 4:] = 0
+    given = layer("InputLayer", "x", batch_shape=[None, STEPS, INPUTS], dtype="float32")
+    around = layer("TimeDistributed", "steps", ["masked"], layer=inner(norm(), dense()))
+    cells = layer("LSTM", "cells", ["steps"], units=HIDDEN, **{**RECURRENT, "return_sequences": False})
+    config = functional([layer("Masking", "masked", ["x"], mask_value=0.0), around, cells], "cells", given=given)
+    stored = {"time_distributed/layer/layers/batch_normalization": list(NORM.values()), "time_distributed/layer/layers/dense": [WIDE], "lstm/cell": LSTM}
+    close(run(tmp_path, config, stored, x), lstm(normed(x[:, :4].astype(float)) @ WIDE.astype(float), *LSTM)[:, -1])
+    around["config"]["layer"]["config"]["layers"].append(layer("Softmax", "s", axis=-1))
+    with pytest.raises(rnnpack.ModelError, match="supported where no layer of its model looks at one"):
+        run(tmp_path, config, stored, x)
+
+
 def test_directions_of_different_layers(tmp_path):
     forward, backward = layer("LSTM", "f", units=HIDDEN, **RECURRENT), layer("GRU", "b", units=HIDDEN, go_backwards=True, reset_after=True, **RECURRENT)
     both = layer("Bidirectional", "both", ["x"], layer=forward, backward_layer=backward, merge_mode="concat")

@@ -12,6 +12,7 @@ from ._layers import Layers, Value, broadcast
 
 _RECURRENT = ("LSTM", "GRU", "SimpleRNN", "RNN", "Bidirectional")
 _READS = (*_RECURRENT, "GlobalAveragePooling1D")
+LOOK_AT_MASKS = (*_READS, "Softmax", "Attention", "AdditiveAttention", "MultiHeadAttention", "Masking", "Embedding")
 _IGNORES = ("BatchNormalization", "TimeDistributed")  # what they are given
 _PASSES = (*SAME, "Activation", "BatchNormalization", "Dense", "ELU", "GroupNormalization", "LayerNormalization", "LeakyReLU", "PReLU", "ReLU",
            "Rescaling", "TimeDistributed", "UnitNormalization", "Attention", "AdditiveAttention", "MultiHeadAttention")

@@ -9,8 +9,8 @@ from ._errors import ModelError
 from ._graph import Size
 from ._keras_layer import MODELS, KerasLayer
 from ._keras_layers import FUNCTIONS, add_layer, steps_as_rows
-from ._keras_masks import with_mask
-from ._keras_weights import Weights, class_of, layers_of, model_in, name_of
+from ._keras_masks import LOOK_AT_MASKS, with_mask
+from ._keras_weights import Weights, class_of, layers_inside, layers_of, model_in, name_of
 from ._layers import HARD_SLOPE, OLD_HARD_SLOPE, Layers, Value
 
 _MERGES_BY_MASKS = (3, 4)  # from this version on
@@ -162,9 +162,11 @@ def _results(layers: Layers, layer: KerasLayer, networks: Mapping[str, _Network]
         raise layer.unsupported("it is called with more than tensors; accepted: tensors")
     if layer.kind in MODELS:
         return network.called(inputs)
-    if inputs[0].mask:
-        raise layer.unsupported("a mask before a model at every step is not supported")
-    return [steps_as_rows(layers, layer, inputs[0], lambda row: network.called([row])[0])]
+    inside = layers_inside({"class_name": layer.kind, "config": layer.settings})
+    if inputs[0].mask and any(class_of(one) in LOOK_AT_MASKS for one in inside):
+        raise layer.unsupported("a mask before it is supported where no layer of its model looks at one")
+    made = steps_as_rows(layers, layer, inputs[0], lambda row: network.called([row])[0])
+    return [replace(made, mask=inputs[0].mask)]
 
 
 def _masked(layer: KerasLayer, value: Any, masks: Sequence[Value]) -> Value:

@@ -97,17 +97,18 @@ class ByName:
         return [array for _, array in self._stored.get(layer.stored, [])]
 
     def inside(self, layer: KerasLayer, model: Mapping[str, Any]) -> ByName:
-        names = {name_of(config): set(_names_inside(config)) for config in layers_of(model)}
+        names = {name_of(config): {name_of(one) for one in layers_inside(config)} for config in layers_of(model)}
         found: Dict[str, List[Tuple[str, Array]]] = {}
         for name, array in self._stored.get(layer.stored, []):
             found.setdefault(_owner(layer, name, names), []).append((name, array))
         return ByName(found)
 
 
-def _names_inside(config: Mapping[str, Any]) -> Iterator[str]:
+def layers_inside(config: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Of a layer that is a model or has one inside, those of models inside it, too."""
     for inner in layers_of(model_in(config) or {}):
-        yield name_of(inner)
-        yield from _names_inside(inner)
+        yield inner
+        yield from layers_inside(inner)
 
 
 def _owner(layer: KerasLayer, weight: str, names: Mapping[str, Any]) -> str:

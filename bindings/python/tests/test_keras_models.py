@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models inside models, layers that are called more than once and directions of different layers in Keras' files, against plain numpy in
 f64. tests/exporters/random_keras.py runs random ones beside Keras."""
+import io
+import json
+import zipfile
+
 import numpy as np
 import pytest
 
 import rnnpack
 
-pytest.importorskip("h5py")
+h5py = pytest.importorskip("h5py")
 from keras_files import (GRU, HIDDEN, INPUTS, LSTM, RECURRENT, STEPS, X, close, functional, gru, layer, lstm, refusals_of_changes, sequential,  # noqa: E402
                          tensor, weights, write_h5, write_keras)
 
@@ -194,3 +198,15 @@ def test_descriptions_that_keras_does_not_write(tmp_path):
     config, stored = model_called_twice()
     write_keras(tmp_path / "m.keras", config, stored, "3.15.1")
     assert refusals_of_changes(tmp_path / "m.keras") > 300
+
+
+@pytest.mark.parametrize("place", ["layers", "layers/dense", "layers/dense/vars", "layers/time_distributed/layer", "layers/sequential/layers"])
+def test_numbers_where_keras_has_a_folder(tmp_path, place):
+    buffer = io.BytesIO()
+    with h5py.File(buffer, "w") as file:
+        file[place] = WIDE
+    with zipfile.ZipFile(tmp_path / "m.keras", "w") as archive:
+        archive.writestr("config.json", json.dumps(sequential(dense())))
+        archive.writestr("model.weights.h5", buffer.getvalue())
+    with pytest.raises(rnnpack.ModelError):
+        rnnpack.from_keras(tmp_path / "m.keras")

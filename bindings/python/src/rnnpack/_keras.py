@@ -80,7 +80,7 @@ def read_keras(path: str) -> Content:
                 weights = {name: [(_text(weight), _array(group[weight])) for weight in group.attrs.get("weight_names", [])]
                            for name, group in stored["model_weights"].items() if hasattr(group, "keys")}
                 return json.loads(text), ByName(weights), _text(stored.attrs.get("keras_version", ""))
-    except (zipfile.BadZipFile, KeyError, OSError, ValueError, RuntimeError) as error:
+    except (zipfile.BadZipFile, AttributeError, KeyError, OSError, RuntimeError, TypeError, ValueError) as error:
         raise ModelError(f"'{path}' is not whole, damaged or no model of Keras: {error}") from error
     raise FileError(f"'{path}' is no model of Keras: neither a .keras nor an HDF5 file")
 

@@ -233,5 +233,29 @@ TEST(Scans, TakeShapesThatTheBodyDoesNotDeclareFromTheStart) {
   check_against_f64(with_scan(graph).proto);
 }
 
+// PyTorch's LSTM of ids [steps, batch]: zero states of as many rows as the batch, which is the input's last axis.
+TEST(ExportedLayers, IdsByStepAndRow) {
+  for (const char *op : {"LSTM", "GRU", "RNN"}) {
+    SCOPED_TRACE(op);
+    const bool lstm = op[0] == 'L';
+    OnnxBuilder b;
+    b.input("ids", {"T", "N"}, onnx::TensorProto::INT64).output("Y").output("H").random("table", {9, kIn});
+    b.weights("", lstm ? 4 : op[0] == 'G' ? 3 : 1, 1, kIn, kHidden);
+    b.constant_ints("one", {}, {1}).constant_ints("front", {1}, {0}).constant_ints("directions", {1}, {1});
+    b.constant_ints("hidden", {1}, {kHidden});
+    b.node("Gather", {"table", "ids"}, {"x"});
+    b.node("Shape", {"x"}, {"sizes"});
+    b.node("Gather", {"sizes", "one"}, {"rows"});
+    b.node("Unsqueeze", {"rows", "front"}, {"rows1"});
+    b.node("Concat", {"directions", "rows1", "hidden"}, {"state"}).with("axis", 0);
+    b.node("ConstantOfShape", {"state"}, {"zero"});
+    std::vector<std::string> in = {"x", "W", "R", "B", "", "zero"};
+    if (lstm) in.emplace_back("zero");
+    b.node(op, in, {"Y", "H"}).with("hidden_size", kHidden);
+    EXPECT_EQ(count(b, OpKind::kRecurrent), 1u);
+    check_against_f64(b.proto);
+  }
+}
+
 }  // namespace
 }  // namespace rnnp::testing_support

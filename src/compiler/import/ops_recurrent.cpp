@@ -173,11 +173,12 @@ class RecurrentImport : RecurrentOperands {
 
   // Rows within each step, as many as the file says: a layer along time for each frequency.
   bool are_rows_of_features(const Axis &rows, const Axis &of_state) const {
-    const bool fixed = std::none_of(of_state.begin(), of_state.end(),
-                                    [&](const Atom &atom) { return atom.origin >= 0 && b_.origins->dynamic(atom.origin); });
-    // An input's own axis is its batch, but for the last one.
+    const auto is_open = [&](const Atom &atom) { return atom.origin >= 0 && b_.origins->dynamic(atom.origin); };
+    const bool fixed = std::none_of(of_state.begin(), of_state.end(), is_open);
+    // An input's own axis is its batch, but for a last one of fixed size.
     const bool merged_rows =
-        rows.size() > 1 || (rows.size() == 1 && (rows[0].origin < 0 || b_.origins->is_innermost(rows[0].origin)));
+        rows.size() > 1 ||
+        (rows.size() == 1 && (rows[0].origin < 0 || (!is_open(rows[0]) && b_.origins->is_innermost(rows[0].origin))));
     return fixed && merged_rows && axis_size(rows) > 1 && axis_size(rows) == axis_size(of_state);
   }
 

@@ -482,6 +482,26 @@ TEST(ChangedStepsTest, MergesOfFixedStepsBehindAConvolutionRun) {
   }
 }
 
+// As a state of the example's batch times a matrix: a constant whose rows are the same is one of any batch.
+TEST(RowsOfConstantsTest, ThatAreTheSameAreOneOfAllRows) {
+  for (const bool same : {true, false}) {
+    OnnxBuilder b;
+    b.input("X", {"T", 3, kIn}).output("y").weights("", 3, 1, kIn, kHidden).constant_ints("one", {1}, {1});
+    std::vector<float> rows;
+    for (int row = 0; row < 3; ++row) {
+      for (int unit = 0; unit < kHidden; ++unit) rows.push_back(0.25f * static_cast<float>(unit + (same ? 0 : row)));
+    }
+    b.constant("C", {3, kHidden}, rows);
+    b.node("GRU", {"X", "W", "R", "B"}, {"Y"}).with("hidden_size", kHidden);
+    b.node("Squeeze", {"Y", "one"}, {"rows"});
+    b.node("Sub", {"C", "rows"}, {"y"});
+    if (same)
+      check_against_f64(b.proto, {4, 3});
+    else
+      expect_refused(b, "do not broadcast");
+  }
+}
+
 TEST(DimTest, EqualityIsAlgebra) {
   const Size t = Size::symbol("steps", 101), n = Size::symbol("batch", 103);
   EXPECT_EQ((t + 3) - 3, t);

@@ -200,15 +200,40 @@ std::string apart_text(const Axis &a, const Axis &b) {
          "; accepted: the same steps of both";
 }
 
+// Where the elements of these atoms lie, from `first` on.
+std::vector<int64_t> places(const std::vector<Atom> &atoms, int64_t first) {
+  std::vector<int64_t> found = {first};
+  for (const Atom &atom : atoms) {
+    std::vector<int64_t> all;
+    all.reserve(found.size() * static_cast<size_t>(atom.size));
+    for (const int64_t at : found) {
+      for (int64_t k = 0; k < atom.size; ++k) all.push_back(at + k * atom.stride);
+    }
+    found = std::move(all);
+  }
+  return found;
+}
+
+// Whether all indices of an axis have the same numbers.
+bool is_same_along(const std::vector<float> &numbers, View view, size_t axis) {
+  const std::vector<int64_t> along = places(view.axes[axis], 0);
+  view.axes[axis].clear();
+  const std::vector<int64_t> others = places(features_of(view), view.first);
+  return std::all_of(along.begin(), along.end(), [&](int64_t by) {
+    return std::all_of(others.begin(), others.end(),
+                       [&](int64_t at) { return numbers[static_cast<size_t>(at + by)] == numbers[static_cast<size_t>(at)]; });
+  });
+}
+
 }  // namespace
 
-// Exporters make zeros as large as the example's batch: the same number in every row is one of all rows.
-void Builder::spread_number(View *constant, size_t axis, const Axis &like) const {
+// Exporters compute states as large as the example's batch: where all rows are the same, they are one of any batch.
+void Builder::spread_row(View *constant, size_t axis, const Axis &like) const {
   const Value &value = graph.values[constant->value];
   const bool rows = like.size() == 1 && like[0].kind == Atom::Kind::kBatch && axis_size(like) > 1;
   if (!rows || value.kind != ValueKind::kConst || value.f32.empty() || !axis_is_features(constant->axes[axis])) return;
   if (axis_size(constant->axes[axis]) != axis_size(like)) return;
-  if (std::any_of(value.f32.begin(), value.f32.end(), [&](float v) { return v != value.f32[0]; })) return;
+  if (!is_same_along(value.f32, *constant, axis)) return;
   constant->axes[axis] = like;
   constant->axes[axis][0].stride = 0;
 }
@@ -235,8 +260,8 @@ View Builder::align(const View &a, const View &b, std::vector<AlignedAtom> *alig
       settle_beside(&left.axes[i], right.axes[i]);
       settle_beside(&right.axes[i], left.axes[i]);
     }
-    spread_number(&left, i, right.axes[i]);
-    spread_number(&right, i, left.axes[i]);
+    spread_row(&left, i, right.axes[i]);
+    spread_row(&right, i, left.axes[i]);
     if (!align_axes(left.axes[i], right.axes[i], &x, &y)) {
       throw Refusal("shapes " + view_text(a) + " and " + view_text(b) + " do not broadcast" +
                     apart_text(left.axes[i], right.axes[i]));

@@ -52,11 +52,11 @@ View cut(OpCall &call, const View &view, const SliceRange &range) {
 namespace {
 
 // Constants beside rows of the batch.
-void spread_numbers(const Builder &b, std::vector<View> *parts, size_t axis) {
+void spread_rows(const Builder &b, std::vector<View> *parts, size_t axis) {
   for (View &part : *parts) {
     for (const View &other : *parts) {
       for (size_t i = 0; i < std::min(part.axes.size(), other.axes.size()); ++i) {
-        if (i != axis) b.spread_number(&part, i, other.axes[i]);
+        if (i != axis) b.spread_row(&part, i, other.axes[i]);
       }
     }
   }
@@ -70,7 +70,7 @@ View joined(OpCall &call, std::vector<View> parts, size_t axis) {
   std::vector<int64_t> sizes;
   int64_t total = 0;
   bool sequence = false;
-  spread_numbers(b, &parts, axis);
+  spread_rows(b, &parts, axis);
   out = parts[0];
   for (View &part : parts) {
     if (part.axes.size() != out.axes.size()) throw Refusal("its inputs differ in rank");

@@ -4,7 +4,7 @@
 # lists them all, counts.md the results of each exporter.
 # The frameworks go into three virtual environments under BUILD-exporters (several GB: PyTorch's wheel brings its GPU libraries; give
 # PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS for a smaller one). CASES="lstm policy_loop" takes models of these names alone; without it,
-# RANDOM_NETWORKS=300 random Keras networks are run beside Keras behind them. SPDX-License-Identifier: Apache-2.0
+# RANDOM_NETWORKS=300 random networks of Keras and of PyTorch follow. SPDX-License-Identifier: Apache-2.0
 set -eu
 build=$1
 shift
@@ -56,8 +56,10 @@ cases jax jax
 cases published keras
 "$folder/torch/bin/python" -B "$tests/check.py" --tool "$build-hosted/src/compiler/rnnpack" --refused "$tests/refused.txt" \
   --table "$folder/table.md" --counts "$folder/counts.md" "$@" "$folder/torch-cases" "$folder/keras-cases" "$folder/quantised-cases" "$folder/nam-cases" "$folder/jax-cases" "$folder/published-cases" || failed=1
-if [ ${#names[@]} = 0 ]; then
-  echo "random Keras networks:"
-  "$folder/keras/bin/python" -B -W ignore "$tests/random_keras.py" --count "${RANDOM_NETWORKS:-300}" 2>"$folder/random.log" || { tail -n 20 "$folder/random.log" >&2; failed=1; }
-fi
+for kind in keras torch; do
+  [ ${#names[@]} = 0 ] || break
+  echo "random networks, $kind:"
+  "$folder/$kind/bin/python" -B -W ignore "$tests/random_$kind.py" --count "${RANDOM_NETWORKS:-300}" 2>"$folder/random-$kind.log" ||
+    { tail -n 20 "$folder/random-$kind.log" >&2; failed=1; }
+done
 exit "${failed:-0}"

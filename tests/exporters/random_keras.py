@@ -1,18 +1,11 @@
 """Random Keras networks, saved as .keras or .h5, read by the Python package, run beside Keras: random_keras.py [--seed N] [--count N].
 
-A seed is a network: the same one always. One in ten is converted to TensorFlow Lite too and run beside its interpreter. Fails where one
-is wrong, where the package raises anything but its own errors, or where more than a tenth is refused. A network may differ from Keras by
-2e-4, and by a hundred times what a change of its inputs in their seventh digit makes.
+One in ten is converted to TensorFlow Lite too and run beside its interpreter.
 SPDX-License-Identifier: Apache-2.0
 """
-import argparse
-import collections
 import os
-import pathlib
 import random
-import re
 import sys
-import tempfile
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
@@ -22,14 +15,11 @@ import numpy as np  # noqa: E402
 from keras import layers as kl  # noqa: E402
 
 from keras_lite import interpreted, tensorflow_lite  # noqa: E402
-
-import rnnpack  # noqa: E402
+from random_networks import IDS, compared_with, main, series  # noqa: E402
 
 ACTIVATIONS = ("relu", "tanh", "sigmoid", "linear", "elu", "selu", "softplus", "softsign", "gelu", "silu", "hard_sigmoid", "exponential", "leaky_relu", "relu6",
                "mish", "hard_silu", "hard_tanh", "log_sigmoid", "log_softmax", "celu", "tanh_shrink", "softmax")
-IDS = 12
 LITE_EVERY = 10
-MOST_REFUSED = 0.1
 MERGES = (kl.Add, kl.Multiply, kl.Average, kl.Maximum, kl.Minimum, kl.Subtract)
 
 
@@ -213,15 +203,12 @@ class Network:
 
     def values(self, seed):
         """Rows of which some begin or end with what a mask leaves out."""
-        r, normal = self.random, np.random.default_rng(seed)
+        r = self.random
         shape = (r.choice([1, 2, 3]), self.steps or r.choice([5, 6, 8, 12]), *self.inputs[0].shape[2:])
-        if len(shape) == 2:
-            x = normal.integers(0, IDS, shape).astype(np.int32)
-            x[0, shape[1] // 2:] = 0
-            return x
-        x = normal.normal(0, 1, shape).astype(np.float32)
-        x[0, shape[1] // 2:] = r.choice([0, -1])
-        x[-1, :2] = r.choice([0, -1])
+        x = series(seed, shape, np.int32)
+        x[0, shape[1] // 2:] = 0 if len(shape) == 2 else r.choice([0, -1])
+        if len(shape) == 3:
+            x[-1, :2] = r.choice([0, -1])
         return x
 
 
@@ -230,50 +217,9 @@ def outputs_of(model, x):
     return [np.asarray(each) for each in (results if isinstance(results, (list, tuple)) else [results])]
 
 
-def allowed(model, x, wanted):
-    """How far each number may be off."""
-    spread = [0] * len(wanted)
-    if x.dtype.kind == "f":
-        noise = np.random.default_rng(5).uniform(-1e-7, 1e-7, x.shape).astype(np.float32)
-        spread = [np.abs(each - want) for each, want in zip(outputs_of(model, x * (1 + noise)), wanted)]
-    return [2e-4 * (1 + np.abs(want)) + 100 * np.max(each, initial=0) for each, want in zip(spread, wanted)]
-
-
-def difference(got, wanted, bounds):
-    """What is wrong, if anything."""
-    if len(got) != len(wanted):
-        return f"{len(got)} outputs, not {len(wanted)}"
-    for mine, want, bound in zip(got, wanted, bounds):
-        if mine.ndim == want.ndim + 1 and mine.size == want.size:  # Flatten over steps: the blob keeps them apart
-            mine = mine.reshape(want.shape)
-        if mine.shape != want.shape:
-            return f"shape {mine.shape}, not {want.shape}"
-        bad = ~((np.abs(mine - want) <= bound) | (np.isnan(mine) & np.isnan(want)) | (mine == want))
-        if bad.any():
-            return f"{np.sum(bad)} of {bad.size} numbers differ, one by {np.nanmax(np.where(bad, np.abs(mine - want), 0)):.2g}"
-    return ""
-
-
-def run_file(path, x, steps_are_open):
-    """The outputs by the package."""
-    try:
-        model = rnnpack.compile(path)
-    except rnnpack.Error as error:
-        if not steps_are_open or "steps" not in str(error):
-            raise
-        model = rnnpack.compile(path, dim={"steps": x.shape[1]})
-    got = model.session(batch=len(x)).run(x)
-    return list(got.values()) if isinstance(got, dict) else [got]
-
-
-def compared(model, path, x, wanted, steps_are_open=False):
-    """What came of a file, and a line about it."""
-    try:
-        got = run_file(path, x, steps_are_open)
-    except rnnpack.Error as error:
-        return "refused", re.sub(r"'[^']*'", "'.'", str(error).replace("the model is refused:\n", "").split("\n")[0])
-    wrong = difference(got, wanted, allowed(model, x, wanted))
-    return ("wrong", f"{wrong}: {path.suffix}, " + " ".join(layer.name for layer in model.layers)) if wrong else ("right", "")
+def compared(model, path, x, wanted, sizes=None):
+    layers = " ".join(layer.name for layer in model.layers)
+    return compared_with(lambda x: outputs_of(model, x), path, x, wanted, layers, len(x), sizes)
 
 
 def compared_as_lite(model, path, x):
@@ -297,31 +243,9 @@ def run_seed(seed, folder):
         return [("no network", str(error))]
     path = folder / f"network{network.random.choice(['.keras', '.h5'])}"
     network.model.save(path)
-    results = [compared(network.model, path, x, wanted, network.steps is None)]
+    results = [compared(network.model, path, x, wanted, {"steps": x.shape[1]} if network.steps is None else None)]
     return results + ([compared_as_lite(network.model, folder / "network.tflite", x[:1])] if seed % LITE_EVERY == 0 else [])
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seed", type=int, default=1, help="of the first network")
-    parser.add_argument("--count", type=int, default=200)
-    parser.add_argument("--keep", type=pathlib.Path, help="keep the file of the last network here")
-    args = parser.parse_args()
-    counts, reasons, failures = collections.Counter(), collections.Counter(), []
-    with tempfile.TemporaryDirectory() as folder:
-        for seed in range(args.seed, args.seed + args.count):
-            for result, text in run_seed(seed, args.keep or pathlib.Path(folder)):
-                counts[result] += 1
-                if result == "refused":
-                    reasons[text[:150]] += 1
-                if result == "wrong":
-                    failures.append(f"{seed}: {text}")
-                    print(failures[-1], flush=True)
-    print(", ".join(f"{count} {result}" for result, count in sorted(counts.items())))
-    for reason, count in reasons.most_common(20):
-        print(f"refused {count}: {reason}")
-    return 1 if failures or counts["refused"] > MOST_REFUSED * args.count else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(run_seed, __doc__))

@@ -79,16 +79,16 @@ def main(run_seed, description):
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--keep", type=pathlib.Path, help="keep the files of the last network here")
     args = parser.parse_args()
-    counts, reasons, wrong = collections.Counter(), collections.Counter(), 0
+    counts, reasons = collections.Counter(), collections.Counter()
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(args.seed, args.seed + args.count):
             for result, text in run_seed(seed, args.keep or pathlib.Path(folder)):
                 counts[result] += 1
-                reasons[f"{result}: {text[:150]}"] += result not in ("right", "wrong")
                 if result == "wrong":
                     print(f"{seed}: {text}", flush=True)
+                elif result != "right":
+                    reasons[f"{result}: {text[:150]}"] += 1
     print(", ".join(f"{count} {result}" for result, count in sorted(counts.items())))
     for reason, count in reasons.most_common(20):
-        if count:
-            print(f"{count} {reason}")
+        print(f"{count} {reason}")
     return 1 if counts["wrong"] or counts["right"] < LEAST_RIGHT * args.count else 0

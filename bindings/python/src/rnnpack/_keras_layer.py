@@ -14,6 +14,11 @@ MERGES = {"Add": "Add", "Multiply": "Mul", "Maximum": "Max", "Minimum": "Min", "
 SAME = ("Dropout", "SpatialDropout1D", "SpatialDropout2D", "GaussianNoise", "GaussianDropout", "ActivityRegularization", "Identity")
 
 
+def class_of(config: Mapping[str, Any]) -> str:
+    """Of a layer's configuration, without the package that it is registered in."""
+    return str(config.get("class_name")).split(">")[-1]
+
+
 @dataclass
 class KerasLayer:
     kind: str

@@ -9,7 +9,7 @@ import numpy as np
 
 from ._keras_attention import ATTENTION
 from ._keras_convs import CONVS
-from ._keras_layer import MERGES, SAME, KerasLayer
+from ._keras_layer import MERGES, SAME, KerasLayer, class_of
 from ._keras_masks import MASKS, MERGES_OF_MASKED, OF_MASKS, OF_VALUES, as_computed, masking, masks_behind, mean_of_counted, not_equal, with_mask
 from ._layers import Layers, Recurrent, Value, broadcast
 
@@ -250,7 +250,7 @@ def _rescaling(layers: Layers, layer: KerasLayer, x: Value) -> Value:
 
 def _time_distributed(layers: Layers, layer: KerasLayer, x: Value) -> Value:
     inner = layer.get("layer", {})
-    kind = str(inner.get("class_name")).split(">")[-1]
+    kind = class_of(inner)
     each = kind in ("Dense", "Activation", "ReLU", "LeakyReLU", "Softmax", "LayerNormalization", "BatchNormalization", *SAME)
     if not each and kind not in _OF_PLACES:
         raise layer.unsupported(f"around '{kind}' it is not supported; accepted: layers of single steps, as Dense and Conv2D")
@@ -318,7 +318,7 @@ def _rnn(layers: Layers, layer: KerasLayer, inputs: Sequence[Value]) -> List[Val
         raise layer.unsupported("return_state and go_backwards of stacked cells are not supported")
     x = inputs[0]
     for at, one in enumerate(cells):
-        kind = str(one.get("class_name")).split(">")[-1]
+        kind = class_of(one)
         if kind not in _KINDS:
             raise layer.unsupported(f"the cell '{kind}' is not supported; accepted: LSTMCell, GRUCell, SimpleRNNCell")
         recurrent = _weights_of(layers, layer, _KINDS[kind], KerasLayer(kind, layer.name, one.get("config", {}), []))
@@ -352,7 +352,7 @@ def _is_one_layer(x: Value, pair: Sequence[Recurrent]) -> bool:
 def _bidirectional(layers: Layers, layer: KerasLayer, inputs: Sequence[Value]) -> List[Value]:
     inner, x = layer.get("layer", {}), inputs[0]
     merge = layer.settings.get("merge_mode", "concat")
-    both = [KerasLayer(str(one.get("class_name")).split(">")[-1], layer.name, one.get("config", {}), []) for one in (inner, layer.get("backward_layer", inner))]
+    both = [KerasLayer(class_of(one), layer.name, one.get("config", {}), []) for one in (inner, layer.get("backward_layer", inner))]
     kinds = " and ".join(sorted({f"'{one.kind}'" for one in both}))
     if any(one.kind not in ("LSTM", "GRU", "SimpleRNN") for one in both) or merge not in ("concat", "sum", "mul", "ave"):
         raise layer.unsupported(f"around {kinds} with merge_mode {merge!r} it is not supported")

@@ -7,10 +7,10 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from ._errors import ModelError
 from ._graph import Size
-from ._keras_layer import MODELS, KerasLayer
+from ._keras_layer import MODELS, KerasLayer, class_of
 from ._keras_layers import FUNCTIONS, add_layer, steps_as_rows
 from ._keras_masks import LOOK_AT_MASKS, with_mask
-from ._keras_weights import Weights, class_of, layers_inside, layers_of, model_in, name_of
+from ._keras_weights import Weights, layers_inside, layers_of, model_in, name_of
 from ._layers import HARD_SLOPE, OLD_HARD_SLOPE, Layers, Value
 
 _MERGES_BY_MASKS = (3, 4)  # from this version on

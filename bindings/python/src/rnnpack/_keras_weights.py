@@ -6,7 +6,7 @@ import re
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Protocol, Tuple
 
 from ._errors import ModelError
-from ._keras_layer import MODELS, KerasLayer
+from ._keras_layer import MODELS, KerasLayer, class_of
 from ._layers import Array
 
 
@@ -20,10 +20,6 @@ class Weights(Protocol):
 
     def inside(self, layer: KerasLayer, model: Mapping[str, Any]) -> Weights:
         """Of a layer that is this model, or has it inside."""
-
-
-def class_of(config: Mapping[str, Any]) -> str:
-    return str(config["class_name"]).split(">")[-1]
 
 
 def name_of(config: Mapping[str, Any]) -> str:

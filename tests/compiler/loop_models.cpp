@@ -247,19 +247,19 @@ OnnxBuilder with_loop(const onnx::GraphProto &body, bool trips_are_steps, bool b
   return b;
 }
 
-onnx::GraphProto scan_graph(OnnxBuilder body) {
+onnx::GraphProto scan_graph(OnnxBuilder body, int64_t hidden) {
   onnx::GraphProto *g = body.proto.mutable_graph();
-  add_dims(g->add_input(), "h", onnx::TensorProto::FLOAT, {-1, kHidden});
+  add_dims(g->add_input(), "h", onnx::TensorProto::FLOAT, {-1, hidden});
   add_dims(g->add_input(), "x", onnx::TensorProto::FLOAT, {-1, kIn});
   body.node("Identity", {"h_next"}, {"y"});
   for (const char *name : {"h_next", "y"}) g->add_output()->set_name(name);
   return *g;
 }
 
-OnnxBuilder with_scan(const onnx::GraphProto &body) {
+OnnxBuilder with_scan(const onnx::GraphProto &body, int64_t hidden) {
   OnnxBuilder b;
   b.input("X", {"T", 3, kIn}).output("Y").output("H");
-  b.constant("start", {3, kHidden}, std::vector<float>(3 * kHidden, 0.0f));
+  b.constant("start", {3, hidden}, std::vector<float>(static_cast<size_t>(3 * hidden), 0.0f));
   b.node("Scan", {"start", "X"}, {"H", "Y"}, "the_scan").with("num_scan_inputs", 1).with("body", body);
   return b;
 }

@@ -39,9 +39,9 @@ void masked_body(OnnxBuilder *b);
 onnx::GraphProto loop_graph(OnnxBuilder body);
 // 'the_loop' over the steps of X, or one of three trips; from zeros. Backwards: over seven steps, the last one first.
 OnnxBuilder with_loop(const onnx::GraphProto &body, bool trips_are_steps = true, bool backwards = false);
-onnx::GraphProto scan_graph(OnnxBuilder body);
+onnx::GraphProto scan_graph(OnnxBuilder body, int64_t hidden = kHidden);
 // 'the_scan', over the steps of X of three rows, from zeros.
-OnnxBuilder with_scan(const onnx::GraphProto &body);
+OnnxBuilder with_scan(const onnx::GraphProto &body, int64_t hidden = kHidden);
 
 // 'the_loop' over the seven steps of X of three rows as jax2onnx writes it: weights and the sequence are carried, the body leaves
 // the sizes of its operands open and casts floats to float. `vectors`: of one row, without an axis for it.

@@ -30,6 +30,28 @@ TEST(Loops, AnRnnCellIsALayer) {
   }
 }
 
+TEST(Loops, ABiasOfOneNumberIsForAllUnits) {
+  for (const int hidden : {kHidden, 1}) {
+    for (const bool by_gemm : {false, true}) {
+      for (const size_t rank : {0u, 1u, 2u}) {
+        SCOPED_TRACE(::testing::Message() << hidden << by_gemm << rank);
+        OnnxBuilder body;
+        body.random("W", {kIn, hidden}).random("R", {hidden, hidden});
+        body.constant("B", std::vector<int64_t>(rank, 1), {0.75f});
+        body.node("MatMul", {"x", "W"}, {"xw"});
+        body.node(by_gemm ? "Gemm" : "MatMul",
+                  by_gemm ? std::vector<std::string>{"h", "R", "B"} : std::vector<std::string>{"h", "R"}, {"hr"});
+        body.node("Add", {"xw", "hr"}, {"sum"});
+        body.node("Add", {"sum", "B"}, {"pre"});
+        body.node("Tanh", {"pre"}, {"h_next"});
+        const OnnxBuilder b = with_scan(scan_graph(body, hidden), hidden);
+        EXPECT_EQ(count(b, OpKind::kRecurrent), 1u);
+        check_against_f64(b.proto);
+      }
+    }
+  }
+}
+
 TEST(Loops, ACellWithAMatrixForEachGateIsALayer) {
   for (const char *kind : {"rnn", "after", "before", "after, x from the last gate"}) {
     SCOPED_TRACE(kind);

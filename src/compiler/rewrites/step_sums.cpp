@@ -235,9 +235,12 @@ class Reader {
 
   bool vector_of(const std::string &name, int64_t size, std::vector<double> *out) const {
     const auto found = constants_.find(name);
-    if (found == constants_.end() || found->second->size() != size || found->second->shape.back() != size) return false;
+    if (found == constants_.end()) return false;
+    const Tensor &given = *found->second;
+    const bool same = given.size() == 1 && given.rank() <= 2;  // for all columns
+    if (!same && (given.size() != size || given.shape.back() != size)) return false;
     out->resize(static_cast<size_t>(size), 0.0);
-    for (size_t i = 0; i < out->size(); ++i) (*out)[i] += found->second->data[i];
+    for (size_t i = 0; i < out->size(); ++i) (*out)[i] += given.data[same ? 0 : i];
     return true;
   }
 

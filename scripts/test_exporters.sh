@@ -56,7 +56,7 @@ cases jax jax
 cases published keras
 "$folder/torch/bin/python" -B "$tests/check.py" --tool "$build-hosted/src/compiler/rnnpack" --refused "$tests/refused.txt" \
   --table "$folder/table.md" --counts "$folder/counts.md" "$@" "$folder/torch-cases" "$folder/keras-cases" "$folder/quantised-cases" "$folder/nam-cases" "$folder/jax-cases" "$folder/published-cases" || failed=1
-for kind in keras torch; do
+for kind in keras torch jax; do
   [ ${#names[@]} = 0 ] || break
   echo "random networks, $kind:"
   "$folder/$kind/bin/python" -B -W ignore "$tests/random_$kind.py" --count "${RANDOM_NETWORKS:-300}" 2>"$folder/random-$kind.log" ||

@@ -534,4 +534,4 @@ def run_seed(seed, folder):
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     logging.disable(logging.WARNING)
-    sys.exit(main(run_seed, __doc__))
+    sys.exit(main(run_seed, __doc__, least_right=0.65))

@@ -66,7 +66,8 @@ def compared_with(run, path, x, wanted, name, rows, sizes=None):
     try:
         got = _run_file(path, x, rows, sizes)
     except rnnpack.Error as error:
-        return "refused", re.sub(r"'[^']*'", "'.'", str(error).replace("the model is refused:\n", "").split("\n")[0])
+        said = re.sub(r"'[^']*'", "'.'", str(error).replace("the model is refused:\n", "").split("\n")[0])
+        return ("wrong", f"{said}: {path.suffix}, {name}") if "ended with" in said else ("refused", said)  # ended: a crash
     wrong = _difference(got, wanted, _allowed(run, x, wanted))
     return ("wrong", f"{wrong}: {path.suffix}, {name}") if wrong else ("right", "")
 
@@ -83,9 +84,9 @@ def main(run_seed, description, least_right=0.8):
         for seed in range(args.seed, args.seed + args.count):
             for result, text in run_seed(seed, args.keep or pathlib.Path(folder)):
                 counts[result] += 1
-                if result == "wrong":
-                    print(f"{seed}: {text}", flush=True)
-                elif result != "right":
+                if result in ("wrong", "refused"):
+                    print(f"{seed}: {result}: {text}", flush=True)
+                if result not in ("right", "wrong"):
                     reasons[f"{result}: {text[:150]}"] += 1
     print(", ".join(f"{count} {result}" for result, count in sorted(counts.items())))
     for reason, count in reasons.most_common(20):

@@ -57,6 +57,17 @@ def layer(kind="GRU", inputs=5, hidden=6, batch_first=False, direction="forward"
     return model
 
 
+def looked_up(table):
+    """x, indices of steps and batch -> y, their rows of the table."""
+    graph = helper.make_graph([helper.make_node("Gather", ["E", "x"], ["y"])], "net",
+                              [helper.make_tensor_value_info("x", TensorProto.INT32, ["time", "batch"])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["time", "batch", table.shape[1]])],
+                              [numpy_helper.from_array(table, "E")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    model.ir_version = 8
+    return model
+
+
 def expected(model, **inputs):
     """By onnx's own evaluator: what another implementation gives."""
     from onnx.reference import ReferenceEvaluator

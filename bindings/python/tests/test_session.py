@@ -6,7 +6,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from conftest import ROOT, expected, layer, random
+from conftest import ROOT, expected, layer, looked_up, random
 
 import rnnpack
 from rnnpack._tool import TOOL
@@ -281,6 +281,48 @@ def test_numbers_that_are_none_are_found_where_that_is_asked_for(vad):
     assert caught.value.status == -21
     fresh = vad.session()
     assert np.array_equal(before, fresh.run(x)) and np.array_equal(session.run(x), fresh.run(x))  # the state had not moved
+
+
+@pytest.mark.parametrize("step", [0, 250, 299])
+def test_a_watched_run_of_numbers_that_are_none_moves_nothing(step):
+    model, x, out = rnnpack.compile(layer(state=True)), random((300, 1, 5)), np.zeros((300, 1, 6), np.float32)
+    session, told = model.session(), []
+    session.run(x)
+    before = session.state.save()
+    x[step, 0, 2] = np.inf
+    with pytest.raises(rnnpack.LibraryError, match="a run of 300 steps: .*NaN or infinity") as caught:
+        session.run(x, out={"y": out}, check_finite=True, progress=lambda *so_far: told.append(so_far))
+    assert caught.value.status == -21
+    assert session.state.save() == before and not out.any() and not told
+    session.run(x, progress=lambda *_: None)  # unless that is asked for
+
+
+@pytest.mark.parametrize("shift", [0, 5, 500, -5])
+def test_a_watched_run_writes_over_its_input_as_any_other(shift):
+    model, x = rnnpack.compile(layer(hidden=5)), random((300, 1, 5))
+    found = []
+    for progress in (False, lambda *_: None):
+        room = np.zeros(3000, np.float32)
+        given, out = (room[at:at + x.size].reshape(x.shape) for at in (500, 500 + shift))
+        given[...] = x
+        try:
+            found.append(model.session().run(given, out=out, progress=progress))
+        except rnnpack.LibraryError as error:
+            found.append(str(error))
+            assert np.array_equal(given, x)
+    assert np.array_equal(*found) and isinstance(found[0], str) == (shift != 0)
+
+
+@pytest.mark.parametrize("index", [7, -8])
+def test_a_watched_run_of_an_index_beyond_its_table_moves_nothing(index):
+    session, out = rnnpack.compile(looked_up(random((7, 4)))).session(), np.zeros((300, 1, 4), np.float32)
+    indices = np.zeros((300, 1), np.int32)
+    indices[0], indices[299] = 6, -7
+    session.run(indices, progress=lambda *_: None)
+    indices[299] = index
+    with pytest.raises(rnnpack.LibraryError, match="outside its table") as caught:
+        session.run(indices, out=out, progress=lambda *_: None)
+    assert caught.value.status == -14 and not out.any()
 
 
 def test_a_model_that_looks_ahead_has_no_session_of_no_steps():

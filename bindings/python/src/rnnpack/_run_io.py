@@ -123,11 +123,28 @@ class RunIo:
         steps, report = self.sizes.steps, reporter(progress)
         # A row that has ended keeps its last step from the piece it ended in, so those runs stay whole.
         ends = self._lengths is not None or any(t.role == "lengths" and p is not None for t, p in zip(self.signature.inputs, self._placed))
-        whole = progress is False or not self.signature.causal or ends
+        whole = progress is False or not self.signature.causal or ends or self._may_overwrite()
         piece = steps if whole else max(1, -(-steps // _PIECES_OF_WATCHED_WORK))
+        if piece < steps:
+            self._check_whole()
         for first in range(0, steps, piece):
             self._piece(handle, first, min(piece, steps - first))
             report(min(first + piece, steps), steps)
+
+    def _may_overwrite(self) -> bool:
+        """Whether a piece's outputs may lie in an input of a later piece; the library tells of one call only."""
+        places = [place for place in self._placed if place is not None]
+        return any(np.may_share_memory(made.placed.kept, place.kept) for made in self._made for place in places)
+
+    def _check_whole(self) -> None:
+        """What the library would find in a later piece, before the first one moves the state."""
+        for tensor, place in zip(self.signature.inputs, self._placed):
+            if place is None:
+                continue
+            if tensor.limit and not np.all((place.kept >= -tensor.limit) & (place.kept < tensor.limit)):
+                _abi.check(_abi.E_INDEX, self._hint(self.sizes.steps))
+            if self._check_finite and tensor.dtype is np.float32 and not np.isfinite(place.kept).all():
+                _abi.check(_abi.E_NOT_FINITE, self._hint(self.sizes.steps))
 
     def results(self) -> Union[Array, Dict[str, Array]]:
         for one in self._made:

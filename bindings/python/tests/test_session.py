@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sessions: results beside another implementation, and the same bits however a stream is given."""
+import pathlib
 import pickle
 import re
+import resource
 import subprocess
 
 import numpy as np
@@ -172,6 +174,29 @@ def test_a_model_that_looks_ahead_makes_room_for_long_runs():
         model.session(max_steps=10).run(x)
     with pytest.raises(rnnpack.UsageError, match="looks ahead"):
         session.step(x[:1])
+
+
+def test_a_model_that_looks_ahead_stays_as_it_was_where_it_cannot_grow():
+    session, x = rnnpack.compile(layer(direction="bidirectional")).session(), random((1 << 20, 1, 5))
+    want, kept = session.run(x[:50]), session.state.save()
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    taken = int(pathlib.Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (taken + (96 << 20), limits[1]))  # of which the output takes a half
+    try:
+        for _ in range(2):
+            with pytest.raises(MemoryError, match="no session: there are no [0-9]{8} bytes") as caught:
+                session.run(x)
+            assert isinstance(caught.value, rnnpack.Error)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, limits)
+    assert session.state.save() == kept
+    session.state.reset()
+    assert np.array_equal(session.run(x[:50]), want) and session.run(x[:200]).shape == (200, 1, 12)
+
+
+def test_a_session_beyond_all_memory_says_so():
+    with pytest.raises(rnnpack.NoMemoryError, match="a smaller batch"):
+        rnnpack.compile(layer(direction="bidirectional")).session(batch=1 << 20, max_steps=1 << 28)
 
 
 def test_threads_change_no_bit(wide):

@@ -13,7 +13,7 @@ from ._accuracy import ErrorFigures, LayerErrors, MatrixErrors, QuantizationErro
 from ._amx import request_amx
 from ._cuda import CudaInfo, CudaSession
 from ._cuda_arrays import CudaArray
-from ._errors import BusyError, Error, FileError, LibraryError, ModelError, UsageError, VerifyError
+from ._errors import BusyError, Error, FileError, LibraryError, ModelError, NoMemoryError, UsageError, VerifyError
 from ._isa import Isa
 from ._keras import from_keras
 from ._model import Model, ModelInfo, compile
@@ -28,6 +28,6 @@ __version__ = _version()
 load = Model.load
 __all__ = [
     "BusyError", "CudaArray", "CudaInfo", "CudaSession", "Error", "ErrorFigures", "FileError", "Isa", "LayerErrors", "LibraryError", "MatrixErrors", "Model", "ModelError",
-    "ModelInfo", "NodeReport", "QuantizationErrors", "Report", "SavedState", "Session", "SessionInfo", "State", "Tensor", "UsageError",
+    "ModelInfo", "NoMemoryError", "NodeReport", "QuantizationErrors", "Report", "SavedState", "Session", "SessionInfo", "State", "Tensor", "UsageError",
     "VerifyError", "compile", "from_keras", "from_torch", "from_weights", "load", "request_amx", "torch_without_projection", "__version__",
 ]

@@ -19,7 +19,7 @@ from ._cuda_arrays import CudaArray, is_on_gpu, on_gpu
 from ._errors import BusyError, LibraryError, UsageError
 from ._run_io import Signature
 from ._state import Owner, StateCalls
-from ._streams import Streams
+from ._streams import Streams, session_memory
 from ._tensors import Array, Placed, Sizes, Tensor, _by_rows, _place, place_input, place_output
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class CudaSession(Streams[CudaInfo]):
             node = f"node {why.node} '{why.node_name.decode()}' ({why.op.decode()}): " if why.op else ""
             raise LibraryError(f"no session on a GPU: {node}{why.reason.decode()}", why.status)
         _abi.check(lib.rnnp_cuda_session_memory(opened, ctypes.byref(options), ctypes.byref(need)))
-        image, self._host = _aligned(need.image_bytes, 64), _aligned(need.host_bytes, need.host_align)
+        image, self._host = session_memory(need.image_bytes, 64), session_memory(need.host_bytes, need.host_align)
         _abi.check(lib.rnnp_cuda_pack(opened, ctypes.byref(options), _address(image), need.image_bytes), "rnnp_cuda_pack")
         places = tables.rnnp_cuda_buffers(host=_address(self._host), host_bytes=need.host_bytes, image=_address(image),
                                           weights=self._take(need.weight_bytes), work=self._take(need.work_bytes),
@@ -231,12 +231,6 @@ class _Result:
             return array
         self._out[...] = array
         return self._out
-
-
-def _aligned(size: int, alignment: int) -> npt.NDArray[np.uint8]:
-    memory = np.empty(size + alignment, np.uint8)
-    start = -memory.__array_interface__["data"][0] % alignment
-    return memory[start:start + size]
 
 
 def _address(array: Optional[npt.NDArray[Any]]) -> Optional[int]:

@@ -36,5 +36,9 @@ class LibraryError(Error):
     """The library refused a blob, a session or a call."""
 
 
+class NoMemoryError(Error, MemoryError):
+    """A session needs more memory than there is."""
+
+
 class BusyError(Error, RuntimeError):
     """A session was used while a call on it was running in another thread."""

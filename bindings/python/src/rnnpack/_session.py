@@ -19,7 +19,7 @@ from ._isa import Isa
 from ._progress import Progress
 from ._run_io import RunIo, Signature
 from ._state import CPU_CALLS, Owner, SavedState, load_row, save_row
-from ._streams import Streams
+from ._streams import Streams, session_memory
 from ._team import Team
 from ._tensors import Array
 
@@ -67,19 +67,18 @@ class Session(Streams[SessionInfo]):
     def __init__(self, model: Model, options: SessionOptions) -> None:
         self._model, self._options = model, options
         self._team = Team(options.threads) if options.threads > 1 else None
-        longest = max(100, model.info.stream_steps) if options.max_steps is None else options.max_steps
-        self._longest = longest  # of a model that looks ahead
         self._signature = Signature(model.inputs, model.outputs, model.info.causal, model.info.fixed_batch, options.batch)
         needed = self._signature.needed
         names = Names(tuple(t.name for t in model.inputs), tuple(t.name for t in model.outputs),
                       model.inputs.index(needed[0]) if len(needed) == 1 else -1)
         self._calls = calls_of(names, os.getpid() if self._team is not None else 0)
-        self._make()
+        self._make(max(100, model.info.stream_steps) if options.max_steps is None else options.max_steps)
 
-    def _make(self) -> None:
+    def _make(self, longest: int) -> None:
+        """`longest`: the most steps of a run of a model that looks ahead. What goes wrong leaves the session as it was."""
         o, lib, opened = self._options, _abi.lib, ctypes.byref(self._model._opened)
         flags = (o.all_threads and _abi.SESSION_ALL_THREADS) | (o.portable_ops and _abi.SESSION_PORTABLE_OPS)
-        options = _abi.SessionOptions(max_batch=o.batch, max_steps=0 if self._model.info.causal else self._longest,
+        options = _abi.SessionOptions(max_batch=o.batch, max_steps=0 if self._model.info.causal else longest,
                                       chunk_steps=o.chunk_steps, flags=flags,
                                       isa_allowed=_abi.ISA_REFERENCE_ONLY if o.reference else o.isa_allowed, l2_bytes=o.l2_bytes)
         if self._team is not None:
@@ -87,13 +86,13 @@ class Session(Streams[SessionInfo]):
         need, handle, facts = _abi.Memory(), ctypes.c_void_p(), _abi.SessionFacts()
         if lib.rnnp_session_memory(opened, ctypes.byref(options), ctypes.byref(need)) != 0:
             self._explain(options, None, 0)
-        memory = _aligned(need.session_bytes, need.alignment)
+        memory = session_memory(need.session_bytes, need.alignment)
         place = memory.__array_interface__["data"][0]
         if lib.rnnp_session_init(ctypes.byref(handle), opened, ctypes.byref(options), place, memory.size) != 0:
             memory.fill(0)  # what an earlier session left in it is no session
             self._explain(options, place, memory.size)
         _abi.check(lib.rnnp_session_get_info(handle, ctypes.byref(facts)))
-        self._memory, self._handle = memory, handle
+        self._memory, self._handle, self._longest = memory, handle, longest
         self._calls.opened(handle.value or 0)
         self._info = SessionInfo(facts.max_batch, facts.threads, facts.chunk_steps, Isa(facts.isa), memory.size, int(need.state_bytes))
 
@@ -101,9 +100,8 @@ class Session(Streams[SessionInfo]):
         """For a run of a model that looks ahead: it has the whole sequence in memory."""
         if self._model.info.causal or steps <= self._longest or self._options.max_steps is not None:
             return
-        self._longest = 1 << (steps - 1).bit_length()
         kept = [save_row(self, row) for row in range(self._info.batch)]
-        self._make()
+        self._make(1 << (steps - 1).bit_length())
         for row, saved in enumerate(kept):
             load_row(self, row, saved)
 
@@ -200,12 +198,6 @@ class Session(Streams[SessionInfo]):
 
     def __repr__(self) -> str:
         return f"<rnnpack.Session of {self._options.batch} streams, {self._info.threads} threads, {self._memory.size} bytes>"
-
-
-def _aligned(size: int, alignment: int) -> npt.NDArray[np.uint8]:
-    memory = np.empty(size + alignment, np.uint8)
-    start = -memory.__array_interface__["data"][0] % alignment
-    return memory[start:start + size]
 
 
 def _restored(model: Model, options: SessionOptions, saved: SavedState) -> Session:

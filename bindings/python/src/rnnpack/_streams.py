@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ContextManager, Generic, TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
+from ._errors import NoMemoryError
 from ._state import Owner, SavedState, State
 
 if TYPE_CHECKING:
@@ -35,3 +39,13 @@ class Streams(Generic[_Info]):
 
     def _as_owner(self) -> Owner:
         raise NotImplementedError
+
+
+def session_memory(size: int, alignment: int) -> npt.NDArray[np.uint8]:
+    try:
+        memory = np.empty(size + alignment, np.uint8)
+    except MemoryError:
+        raise NoMemoryError(f"no session: there are no {size} bytes of memory; a smaller batch needs less, and of a model that looks ahead "
+                            "shorter runs (max_steps)") from None
+    start = -memory.__array_interface__["data"][0] % alignment
+    return memory[start:start + size]

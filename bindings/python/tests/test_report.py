@@ -26,6 +26,12 @@ def test_has_each_node_with_its_time_and_share(report):
     assert all(before.outputs[0] in after.inputs for before, after in zip(report.nodes, report.nodes[1:]))
 
 
+@pytest.mark.parametrize("sizes", [{"steps": 0}, {"steps": 1.5}, {"batch": 0}, {"batch": 2**32 + 1}])
+def test_sizes_that_are_none_are_refused(vad, sizes):
+    with pytest.raises(rnnpack.UsageError, match=f"--{next(iter(sizes))}"):
+        vad.report(**sizes)
+
+
 def test_prints_as_a_table_behind_what_inspect_says(report):
     text = str(report)
     assert "causal: may run in pieces" in text and "sequence pool" in text

@@ -276,14 +276,38 @@ def test_what_does_not_fit_is_refused_by_name(vad, x, text):
 
 @pytest.mark.parametrize("more, text", [
     ({"out": np.zeros((3, 1), np.float32)}, r"shape \[3, 1, 1\]"), ({"out": np.zeros((3, 1, 1))}, "float32"),
-    ({"out": {"noise": np.zeros((3, 1, 1), np.float32)}}, "no output 'noise'"), ({"lengths": [4]}, "from 0 to 3"), ({"lengths": [1, 1]}, "1 numbers"),
-    ({"rows": [1]}, "below 1"),
+    ({"out": {"noise": np.zeros((3, 1, 1), np.float32)}}, "no output 'noise'"), ({"lengths": [4]}, "from 0 to 3"), ({"lengths": [1, 1]}, "1 integers"),
+    *(({"lengths": bad}, r"lengths must be 1 integers from 0 to 3, not \[") for bad in ([2**32 + 3], [2**64], [-2**32], [2.9], ["3"], [None], [True])),
+    ({"rows": [1]}, "from 0 to 0"),
+    *(({"rows": bad}, r"rows must be 1 different integers from 0 to 0, not \[") for bad in ([2**32], [0.5], ["0"], [-1], [0, 0])),
 ])
 def test_arguments_that_do_not_fit_are_refused(vad, more, text):
     session, x = vad.session(), random((3, 1, 256))
     with pytest.raises(rnnpack.UsageError, match=text):
         session.run(x, **more)
     assert np.array_equal(session.run(x), vad.session().run(x))  # nothing had moved
+
+
+def test_rows_that_are_named_twice_are_refused(vad):
+    with pytest.raises(rnnpack.UsageError, match=r"rows must be 2 different integers from 0 to 2, not \[1, 1\]"):
+        vad.session(batch=3).run(random((3, 2, 256)), rows=[1, 1])
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint16, np.int32, np.int64, np.uint64])
+def test_integers_of_numpy_are_integers(gru, kind):
+    x, options = random((6, 2, 5)), {"batch": kind(2), "threads": kind(1), "chunk_steps": kind(3), "max_steps": kind(6)}
+    session, plain = gru.session(**options), gru.session(batch=2)
+    for name, value in (("lengths", [6, 2]), ("rows", [1, 0])):
+        for given in (np.array(value, kind), [kind(one) for one in value]):
+            assert np.array_equal(session.run(x, **{name: given}), plain.run(x, **{name: value}))
+    assert session.state.save(kind(1)) == plain.state.save(1)
+
+
+@pytest.mark.parametrize("name, least", [("batch", 1), ("threads", 1), ("chunk_steps", 0), ("max_steps", 0)])
+def test_numbers_of_a_session_that_are_no_integers_of_32_bits_are_refused(gru, name, least):
+    for bad in (2**32 + 1, -2**32 + 1, least - 1, 1.5, "1", np.float32(1), [1]):
+        with pytest.raises(rnnpack.UsageError, match=f"^{name} is .*; accepted: integers from {least} to "):
+            gru.session(**{name: bad})
 
 
 def test_a_session_that_cannot_be_is_explained(vad):

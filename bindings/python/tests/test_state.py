@@ -76,7 +76,8 @@ def test_a_refused_state_of_one_stream_changes_none(gru, vad, row):
         assert session.state.save() == good
 
 
-@pytest.mark.parametrize("act", [lambda s: s.reset(2), lambda s: s.save(-1), lambda s: s.load(s.save(0)), lambda s: s.load(s.save(), row=0)])
+@pytest.mark.parametrize("act", [lambda s: s.reset(2), lambda s: s.save(-1), lambda s: s.load(s.save(0)), lambda s: s.load(s.save(), row=0),
+                                 lambda s: s.save(0.5), lambda s: s.reset(2**32), lambda s: s.load(s.save(0), row="0")])
 def test_streams_that_are_not_there_are_refused(gru, act):
     with pytest.raises(rnnpack.UsageError):
         act(gru.session(batch=2).state)

@@ -22,6 +22,7 @@ from ._cuda import CudaSession
 from ._errors import Error, FileError, UsageError
 from ._files import file_errors, work_folder
 from ._html import tensors_html
+from ._integers import integer
 from ._machine import read_machine
 from ._options import Constants, Data, Names, Number, PathLike, Sizes, measures
 from ._progress import Progress, reporter
@@ -152,9 +153,9 @@ class Model:
         device        "cuda": on the current GPU (experimental), where batch, max_steps and chunk_steps count
         cuda_weights  what dense weights are there: f32, f16 or bf16
         """
-        batch = self._info.fixed_batch or 1 if batch is None else batch
-        if batch < 1 or not 1 <= threads <= 1024:
-            raise UsageError("batch is at least 1, threads are 1 to 1024")
+        batch = self._info.fixed_batch or 1 if batch is None else integer("batch", batch, 1)
+        threads, chunk_steps = integer("threads", threads, 1, _abi.MAX_THREADS), integer("chunk_steps", chunk_steps, 0)
+        max_steps = None if max_steps is None else integer("max_steps", max_steps, 0)
         if device == "cuda":
             if threads != 1 or all_threads or reference or portable_ops or machine is not None:
                 raise UsageError("threads, all_threads, reference, portable_ops and machine are of sessions on a CPU")

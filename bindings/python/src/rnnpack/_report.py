@@ -91,7 +91,7 @@ def make_report(model: Model, steps: Optional[int], batch: int) -> Report:
         blob, svg = work / "model.rnnp", work / "memory.svg"
         model.save(blob)
         batch = model.info.fixed_batch or batch
-        said = run_tool(["profile", str(blob), "--json", "--batch", str(batch), *(["--steps", str(steps)] if steps else [])])
+        said = run_tool(["profile", str(blob), "--json", "--batch", str(batch), *(["--steps", str(steps)] if steps is not None else [])])
         times = json.loads(said.out)
         text = run_tool(["inspect", str(blob), "--memory", "--svg", str(svg)]).out
         document = json.loads(run_tool(["inspect", str(blob), "--json"]).out)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from . import _abi
 from ._calls import LAST_STEP, RUN, STEP, Entry, Prepared, entry_of
 from ._errors import UsageError
+from ._integers import integers
 from ._progress import Progress, reporter
 from ._tensors import Array, Made, Placed, Sizes, Tensor, place_input, place_output, read_sizes, with_elements
 
@@ -90,17 +91,17 @@ class Signature:
     def lengths(self, lengths: Optional[npt.ArrayLike], sizes: Sizes) -> Optional[npt.NDArray[np.int32]]:
         if lengths is None:
             return None
-        array = np.ascontiguousarray(lengths, dtype=np.int32)
-        if array.shape != (sizes.batch,) or np.any(array < 0) or np.any(array > sizes.steps):
-            raise UsageError(f"lengths must be {sizes.batch} numbers from 0 to {sizes.steps}")
-        return array
+        what = f"lengths must be {sizes.batch} integers from 0 to {sizes.steps}"
+        return np.ascontiguousarray(integers(what, lengths, sizes.batch, 0, sizes.steps), dtype=np.int32)
 
     def rows(self, rows: Optional[Sequence[int]], sizes: Sizes) -> Optional[npt.NDArray[np.uint32]]:
         if rows is None:
             return None
-        if len(set(rows)) != sizes.batch or len(rows) != sizes.batch or not all(0 <= row < self.batch for row in rows):
-            raise UsageError(f"rows must be {sizes.batch} different numbers below {self.batch}")
-        return np.array(rows, dtype=np.uint32)
+        what = f"rows must be {sizes.batch} different integers from 0 to {self.batch - 1}"
+        array = integers(what, rows, sizes.batch, 0, self.batch - 1)
+        if np.unique(array).size != sizes.batch:
+            raise UsageError(f"{what}, not {rows!r}")
+        return array.astype(np.uint32)
 
 
 class RunIo:

@@ -8,6 +8,7 @@ from typing import Any, Callable, ContextManager, NamedTuple, Optional, Protocol
 
 from . import _abi
 from ._errors import UsageError
+from ._integers import integer
 
 
 class _Info(Protocol):
@@ -93,9 +94,7 @@ class State:
                 raise
 
     def _row(self, row: int) -> int:
-        if not 0 <= row < self._session.info.batch:
-            raise UsageError(f"there is no stream {row}; the session has {self._session.info.batch}")
-        return row
+        return integer("row", row, 0, self._session.info.batch - 1)
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return SavedState, (self.save().rows,)

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A compiled model: its facts, its file, pickle, and the C files for firmware."""
 import importlib.metadata
+import os
+import pathlib
 import pickle
 import re
 import shutil
 import subprocess
+import threading
 
 import numpy as np
 import pytest
@@ -34,6 +37,30 @@ def test_a_saved_file_is_the_blob_and_loads_where_it_lies(tmp_path, vad):
     assert np.array_equal(loaded.session().run(x), vad.session().run(x))
     maps = open("/proc/self/maps").read()
     assert str(tmp_path / "a.rnnp") in maps
+
+
+def test_saving_follows_links_and_leaves_devices_what_they_are(tmp_path, vad):
+    (tmp_path / "folder").mkdir()
+    for target in ("there.rnnp", "new.rnnp"):
+        link, file = tmp_path / f"link to {target}", tmp_path / "folder" / target
+        link.symlink_to(pathlib.Path("folder") / target)
+        if target == "there.rnnp":
+            file.write_bytes(b"an older one")
+        vad.save(link)
+        assert link.is_symlink() and file.read_bytes() == bytes(vad.blob)
+    assert len(list((tmp_path / "folder").iterdir())) == 2
+    pipe, read = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    vad.save(pipe)
+    reader.join()
+    assert pipe.is_fifo() and read == [bytes(vad.blob)]
+    device = tmp_path / "device"
+    device.symlink_to("/dev/full")
+    with pytest.raises(rnnpack.FileError, match="No space left"):
+        vad.save(device)
+    assert device.is_symlink() and device.is_char_device()
 
 
 def test_metadata_goes_through_the_blob(tmp_path, vad):

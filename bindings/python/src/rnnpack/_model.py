@@ -7,7 +7,6 @@ import json
 import mmap
 import os
 import pathlib
-import tempfile
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, Dict, Literal, Mapping, Optional, Protocol, Sequence, Tuple, Union, cast, overload
@@ -20,7 +19,7 @@ from ._accuracy import QuantizationErrors, errors_of
 from ._compiler import compile_here, library
 from ._cuda import CudaSession
 from ._errors import Error, FileError, UsageError
-from ._files import file_errors, work_folder
+from ._files import file_errors, work_folder, write_file
 from ._html import tensors_html
 from ._integers import integer
 from ._machine import read_machine
@@ -172,21 +171,7 @@ class Model:
 
     def save(self, path: PathLike) -> None:
         """Write the blob: what rnnpack.Model.load, the tool and the C library read."""
-        with file_errors():
-            self._save(pathlib.Path(path))
-
-    def _save(self, target: pathlib.Path) -> None:
-        handle, beside = tempfile.mkstemp(prefix=target.name + ".", dir=target.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(self.blob)
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(beside, 0o666 & ~mask)
-            os.replace(beside, target)
-        except BaseException:
-            os.unlink(beside)
-            raise
+        write_file(path, self.blob)
 
     @classmethod
     def load(cls, path: PathLike) -> Model:

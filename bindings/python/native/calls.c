@@ -164,7 +164,7 @@ static rnnp_status call_library(calls *self, const plan *p) {
 }
 
 static PyObject *failed(calls *self, long status, size_t steps) {
-  PyObject *nothing = PyObject_CallFunction(self->fail, "ln", status, (Py_ssize_t)steps);
+  PyObject *nothing = PyObject_CallFunction(self->fail, "lnN", status, (Py_ssize_t)steps, PyLong_FromVoidPtr(self->session));
   Py_XDECREF(nothing);
   if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "a call that failed raised nothing");
   return NULL;

@@ -139,6 +139,21 @@ def test_outputs_that_do_not_fit_are_refused_after_those_that_do(vad):
     assert session.state.save() == before
 
 
+def test_a_refused_call_says_why_in_the_sessions_words():
+    session, room = rnnpack.compile(layer(hidden=5)).session(), np.zeros(100, np.float32)
+    x, out, after = (room[at:at + 20].reshape(4, 1, 5) for at in (0, 50, 5))
+    before = session.state.save()
+    for _ in range(2):  # the second time all was prepared
+        with pytest.raises(rnnpack.LibraryError, match="^a run of 4 steps: an output overlaps another, or an input") as caught:
+            session.run(x, out=after)
+        assert caught.value.status == -1
+        assert session.state.save() == before
+        session.run(x, out=out)
+        session.state.reset()
+        assert session._calls.call(RUN, x, out) is out
+        session.state.reset()
+
+
 def test_a_session_that_grows_forgets_the_calls_of_the_smaller_one():
     model = rnnpack.compile(layer(direction="bidirectional"))
     session, short, long = model.session(), random((50, 1, 5)), random((500, 1, 5))

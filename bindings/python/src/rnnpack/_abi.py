@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import pathlib
+from typing import Optional
 
 from . import _abi_tables as tables
 from ._errors import LibraryError
@@ -19,8 +20,8 @@ ALL_ROWS = tables.ALL_ROWS
 OPEN_CHECK_WEIGHTS = tables.OPEN_CHECK_WEIGHTS
 SESSION_PORTABLE_OPS, SESSION_ALL_THREADS = tables.SESSION_PORTABLE_OPS, tables.SESSION_ALL_THREADS
 RUN_LAST_STEP, RUN_CHECK_FINITE = tables.RUN_LAST_STEP, tables.RUN_CHECK_FINITE
-E_INDEX, E_NOT_FINITE = (next(code for code, name in tables.STATUS_NAMES.items() if name == f"RNNP_E_{what}")
-                         for what in ("INDEX", "NOT_FINITE"))
+_STATUS = {name: status for status, name in tables.STATUS_NAMES.items()}
+E_EXECUTOR, E_INDEX, E_NOT_FINITE = _STATUS["RNNP_E_EXECUTOR"], _STATUS["RNNP_E_INDEX"], _STATUS["RNNP_E_NOT_FINITE"]
 ISA_REFERENCE_ONLY = tables.ISA_REFERENCE_ONLY
 BLOB_ALIGNMENT = tables.BLOB_ALIGN
 
@@ -55,6 +56,12 @@ def version() -> str:
 def status_text(status: int) -> str:
     text: bytes = lib.rnnp_status_string(status)
     return text.decode()
+
+
+def call_error(status: int, session: Optional[int], what: str) -> LibraryError:
+    """Of a call that a session refused: it knows more than the status says. An executor's failure is none of a call's arguments."""
+    why: bytes = b"" if status == E_EXECUTOR else lib.rnnp_session_last_error(session)
+    return LibraryError(f"{what}: {why.decode() or status_text(status)}", status)
 
 
 def check(status: int, what: str = "") -> None:

@@ -17,7 +17,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, NoReturn, Optional, Pro
 import numpy as np
 
 from . import _abi
-from ._errors import BusyError, LibraryError
+from ._errors import BusyError
 from ._tensors import Array, Placed, packed_address
 
 RUN, LAST_STEP, STEP = range(3)  # kinds of calls
@@ -73,12 +73,12 @@ class Turn:
         self._calls.release()
 
 
-def failed(status: int, steps: int) -> NoReturn:
+def failed(status: int, steps: int, session: int) -> NoReturn:
     if status == _BUSY:
         raise BusyError("the session is in use by another thread; sessions are made one for each thread, or locked by their users")
     if status == _FORKED:
         raise BusyError("the session's threads are in the process that forked this one: make the session here")
-    raise LibraryError(f"a run of {steps} steps: {_abi.status_text(status)}", status)
+    raise _abi.call_error(status, session, f"a run of {steps} steps")
 
 
 class Names(NamedTuple):
@@ -121,10 +121,10 @@ class PlainCalls:
 
     def acquire(self) -> None:
         if not self._lock.acquire(blocking=False):
-            failed(_BUSY, 0)
+            failed(_BUSY, 0, self._handle)
         if self._owner and os.getpid() != self._owner:
             self._lock.release()
-            failed(_FORKED, 0)
+            failed(_FORKED, 0, self._handle)
 
     def release(self) -> None:
         self._lock.release()
@@ -144,8 +144,8 @@ class PlainCalls:
             return None
         with Turn(self):
             status = self._called(plan, ins, outs)
-        if status != 0:
-            failed(status, plan.steps)
+            if status != 0:
+                failed(status, plan.steps, self._handle)
         return outs[0] if len(outs) == 1 else dict(zip(self._names.outputs, outs))
 
     def _called(self, plan: _Plan, ins: Sequence[Any], outs: Sequence[Any]) -> int:

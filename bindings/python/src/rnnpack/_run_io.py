@@ -166,7 +166,9 @@ class RunIo:
         io = _abi.Io(buffer_bytes=ctypes.sizeof(_abi.Buffer), flags=self._flags(), batch=self.sizes.batch, steps=steps,
                      input_count=len(signature.inputs), output_count=len(signature.outputs), inputs=ctypes.addressof(ins),
                      outputs=ctypes.addressof(outs), lengths=_address(self._lengths), rows=_address(self._rows))
-        _abi.check(_abi.lib.rnnp_run_io(handle, ctypes.byref(io)), self._hint(steps))
+        status = _abi.lib.rnnp_run_io(handle, ctypes.byref(io))
+        if status != 0:
+            raise _abi.call_error(status, handle, self._hint(steps))
 
     def _flags(self) -> int:
         return (_abi.RUN_LAST_STEP if self._last_step else 0) | (_abi.RUN_CHECK_FINITE if self._check_finite else 0)

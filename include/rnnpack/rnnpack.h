@@ -42,8 +42,9 @@
  *              are multiples of 4 bytes.
  *   arithmetic IEEE single precision, round to nearest even. A call flushes denormals to zero where the CPU can (x86, Arm) and
  *              restores the caller's floating-point mode before it returns. Set another rounding mode and results are undefined.
- *              NaN or infinity in an input stays in that row's state until rnnp_state_reset or rnnp_state_load;
- *              RNNP_RUN_CHECK_FINITE refuses such inputs.
+ *              NaN or infinity in an input may stay in that row's state until rnnp_state_reset or rnnp_state_load. Matrices
+ *              of int8 and int4 round what they multiply: NaN to 0, infinity to the row's largest value, so results stay
+ *              finite but are wrong. RNNP_RUN_CHECK_FINITE refuses such inputs.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef RNNPACK_RNNPACK_H_
 #define RNNPACK_RNNPACK_H_

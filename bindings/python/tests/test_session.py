@@ -332,6 +332,25 @@ def test_numbers_that_are_none_are_found_where_that_is_asked_for(vad):
     assert np.array_equal(before, fresh.run(x)) and np.array_equal(session.run(x), fresh.run(x))  # the state had not moved
 
 
+@pytest.mark.parametrize("kind", ["GRU", "LSTM", "RNN"])
+@pytest.mark.parametrize("weights", ["f32", "bf16", "int8", "int4", "q8_0", "q4_0"])
+def test_numbers_that_are_none_stay_in_the_state_of_floats_and_are_rounded_by_integers(kind, weights):
+    """As rnnpack.h has it."""
+    model, x = rnnpack.compile(layer(kind, inputs=32, hidden=32), weights=weights), random((6, 2, 32))
+    spoiled, without = x.copy(), x.copy()
+    spoiled[2, 0, 7], without[2, 0, 7] = np.nan, 0
+    y, plain = model.session(batch=2).run(spoiled), model.session(batch=2).run(x)
+    assert np.array_equal(y[:, 1], plain[:, 1]) and np.array_equal(y[:2], plain[:2])
+    if weights in ("f32", "bf16"):
+        assert np.isnan(y[2:, 0]).all()
+        return
+    assert np.array_equal(y, model.session(batch=2).run(without))
+    spoiled[2, 0, 7] = np.inf
+    without[2, 0, 7] = np.abs(np.delete(x[2, 0], 7)).max()
+    y = model.session(batch=2).run(spoiled)
+    assert np.isfinite(y).all() and np.array_equal(y, model.session(batch=2).run(without)) and not np.array_equal(y, plain)
+
+
 @pytest.mark.parametrize("step", [0, 250, 299])
 def test_a_watched_run_of_numbers_that_are_none_moves_nothing(step):
     model, x, out = rnnpack.compile(layer(state=True)), random((300, 1, 5)), np.zeros((300, 1, 6), np.float32)

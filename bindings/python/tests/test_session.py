@@ -9,6 +9,7 @@ import subprocess
 import numpy as np
 import pytest
 from conftest import ROOT, expected, layer, looked_up, random
+from onnx import TensorProto, helper, numpy_helper
 
 import rnnpack
 from rnnpack._tool import TOOL
@@ -104,6 +105,31 @@ def test_several_inputs_and_outputs_go_by_name():
     session = model.session(batch=2)
     session.run({"x": x[:2], "h0": h0})
     assert np.array_equal(session.run(x[2:])["hn"], got["hn"])  # left out, the session goes on from its own state
+
+
+@pytest.mark.parametrize("op", ["Slice", "Split"])
+def test_a_state_that_layers_take_in_parts_may_be_left_out(op):
+    """As docs/OPERATORS.md has it."""
+    nodes, initializers, x = [], [], "x"
+    if op == "Split":
+        nodes.append(helper.make_node("Split", ["h0"], ["s0", "s1"], axis=0))
+    for at in range(2):
+        constants = {f"W{at}": random((1, 18, 6), at), f"R{at}": random((1, 18, 6), 2 + at) / 2, f"one{at}": np.array([1])}
+        if op == "Slice":
+            constants |= {f"first{at}": np.array([at]), f"end{at}": np.array([at + 1]), f"axis{at}": np.array([0])}
+            nodes.append(helper.make_node("Slice", ["h0", f"first{at}", f"end{at}", f"axis{at}"], [f"s{at}"]))
+        nodes += [helper.make_node("GRU", [x, f"W{at}", f"R{at}", "", "", f"s{at}"], [f"Y{at}", f"hn{at}"], hidden_size=6),
+                  helper.make_node("Squeeze", [f"Y{at}", f"one{at}"], [f"y{at}"])]
+        initializers += [numpy_helper.from_array(value, name) for name, value in constants.items()]
+        x = f"y{at}"
+    ins, outs = ([helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in tensors.items()]
+                 for tensors in ({"x": ["time", "batch", 6], "h0": [2, "batch", 6]}, {"y1": ["time", "batch", 6]}))
+    proto = helper.make_model(helper.make_graph(nodes, "net", ins, outs, initializers), opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    model, x, h0 = rnnpack.compile(proto), random((5, 2, 6)), random((2, 2, 6), 9)
+    assert [(t.name, t.role, t.optional) for t in model.inputs] == [("x", "sequence", False), ("h0", "state", True)] and model.info.causal
+    want = expected(proto, x=x, h0=h0)[0]
+    session = model.session(batch=2)
+    assert np.allclose(np.concatenate([session.run({"x": x[:2], "h0": h0}), session.run(x[2:])]), want, atol=1e-5)
 
 
 def test_rows_end_at_their_lengths(gru):

@@ -153,6 +153,13 @@ class Errors(InFolder):
             self.refuse(USAGE, ["x.npy", "also an input"], "compile", self.onnx, "-o", self.x, "--weights", "int8", "--calibrate", data)
             self.refuse(USAGE, ["x.npy", "also an input"], "compile", self.onnx, "-o", self.at / "new", "--calibrate", data, "--report", self.x)
         self.refuse(USAGE, ["x.npy", "also an input"], "compile", self.onnx, "-o", self.x, "--set", f"frames={self.x}")
+        self.refuse(USAGE, ["junk", "also an input"], "compile", self.onnx, "-o", self.at / "junk", "--weights", "int8", "--calibrate", self.x, "--metric",
+                    self.at / "junk")
+        for output in (self.blob, link):
+            self.refuse(USAGE, [output.name, "also an input"], "profile", self.blob, "--trace", output)
+            self.refuse(USAGE, [output.name, "also an input"], "tune", self.blob, "-o", output)
+            self.refuse(USAGE, [output.name, "also an input"], "registry", self.blob, "-o", output)
+        self.refuse(USAGE, ["junk", "also an input"], "run", self.blob, "--input", self.x, "--machine", self.at / "junk", "--output", self.at / "junk")
 
     def test_links_are_followed_and_devices_stay_what_they_are(self):
         link = self.at / "link"

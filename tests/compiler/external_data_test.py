@@ -140,6 +140,9 @@ class ExternalData(unittest.TestCase):
     def test_the_weights_are_no_place_for_the_blob(self):
         before = self.data.read_bytes()
         self.assertIn("is also an input", rnnpack("compile", self.model, "-o", self.data, code=1).stderr)
+        blob = self.at / "m.rnnp"
+        rnnpack("compile", self.model, "-o", blob)
+        self.assertIn("is also an input", rnnpack("inspect", blob, "--onnx", self.model, "--svg", self.data, code=1).stderr)
         self.assertEqual(self.data.read_bytes(), before)
 
 

@@ -18,6 +18,7 @@ namespace {
 // What the compiler decided of the file's axes when it made the blob.
 std::string decided_axes(const InspectRequest &options, const nlohmann::ordered_json &document) {
   const auto model = load_model(options.onnx, options.graph);
+  if (!options.svg.empty()) check_distinct(model->data_files, {options.svg});
   const uint64_t id = std::stoull(document["model_id"].get<std::string>(), nullptr, 16);
   const std::optional<Graph> graph = graph_of_blob(*model, options.graph, options.prune, id);
   if (!graph)

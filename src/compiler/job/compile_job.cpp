@@ -111,6 +111,8 @@ void check_itself(OnnxModel *model, Compiled *compiled, const CompileOptions &ho
 
 std::vector<std::string> read_paths(const CompileArguments &options) {
   std::vector<std::string> paths = {options.model};
+  const std::string &metric = options.quantizer.metric;
+  if (metric.find('/') != std::string::npos) paths.push_back(metric);  // a name alone is looked for elsewhere
   for (const auto *texts : {&options.quantizer.calibrate, &options.inputs.set}) {
     for (const std::string &path : paths_in(*texts)) paths.push_back(path);
   }

@@ -66,6 +66,7 @@ std::string table_of(const nlohmann::ordered_json &document) {
 }  // namespace
 
 std::string profile_blob(const ProfileRequest &options) {
+  if (!options.trace.empty()) check_distinct({options.blob}, {options.trace});
   ProfileTask task{options.steps, options.batch, options.seconds};
   const std::unique_ptr<OpenedBlob> blob = open_blob(options.blob);
   fit_call(blob->model, &task.steps, &task.batch);

@@ -18,7 +18,7 @@ namespace {
 
 std::vector<std::string> read_paths(const RunRequest &options, const Runner &runner) {
   std::vector<std::string> paths = file_names(options.inputs, runner.inputs());
-  paths.push_back(options.blob);
+  paths.insert(paths.end(), {options.blob, options.machine});
   return paths;
 }
 

@@ -82,7 +82,7 @@ class Verify(InFolder):
         nodes, constants = gru(0.3)
         self.compile(nodes + [("Exp", ["y"], ["z"], {})], constants, outputs=("y", "z"))
         self.assertIn("verified", self.verify())
-        np.save(self.at / "x.npy", np.full((3, 1, H), np.inf, np.float32))
+        np.save(self.at / "x.npy", np.repeat(np.array([0, 1, np.inf], np.float32), H).reshape(3, 1, H))
         self.assertIn("NaN or infinite on both sides", self.verify("--input", self.at / "x.npy"))
 
     def test_nan_from_finite_inputs_is_said(self):
@@ -101,9 +101,16 @@ class Verify(InFolder):
         self.assertIn("nothing was compared", said)
         self.assertIn("--input", said)
         self.assertIn("NOT verified", said)
-        # NaN that the user put in comes out as it should.
-        np.save(self.at / "x.npy", np.full((3, 1, H), np.nan, np.float32))
-        self.assertIn("NaN or infinite on both sides", self.verify("--input", self.at / "x.npy"))
+
+    def test_nan_that_the_user_put_in_is_compared_beside_numbers_only(self):
+        self.compile(*gru(0.3))
+        x = np.random.default_rng(2).standard_normal((3, 2, H)).astype(np.float32)
+        for rows, code, words in ((1, 0, ["\nverified"]), (2, 4, ["inputs with NaN or infinity give nothing but", "nothing was compared", "NOT verified"])):
+            x[:, :rows] = np.nan
+            np.save(self.at / "x.npy", x)
+            said = self.verify("--input", self.at / "x.npy", code=code)
+            for word in ["NaN or infinite on both sides", *words]:
+                self.assertIn(word, said)
 
     def test_an_output_that_no_row_changes_has_no_axis_of_the_batch(self):
         nodes, constants = gru(0.3)

@@ -125,17 +125,19 @@ class Judge {
 
   std::string left_range() const { return "values leave the range of float32, first at " + runs_.beyond_range; }
 
-  // NaN in, NaN out is a result like any other; out of finite inputs it is none that anybody wants.
+  // NaN in, NaN out is a result like any other, as long as there are others; out of finite inputs it is none that anybody wants.
   bool something_was_compared() const {
-    if (not_finite_ == 0 || !all_finite(runs_.inputs)) return true;
+    const bool nothing = elements_ != 0 && not_finite_ == elements_, finite_inputs = all_finite(runs_.inputs);
+    if (not_finite_ == 0 || (!nothing && !finite_inputs)) return true;
     const std::string why = runs_.beyond_range.empty() ? "" : ": " + left_range();
-    if (not_finite_ < elements_) {
+    if (!nothing) {
       subject_.say("WARNING: finite inputs give NaN or infinity in " + std::to_string(not_finite_) + " of " +
                    std::to_string(elements_) +
                    " elements, in the library and in the evaluation alike; these say nothing about the blob" + why + "\n");
       return true;
     }
-    subject_.say("finite inputs give nothing but NaN and infinity, in the library and in the evaluation alike" + why +
+    subject_.say((finite_inputs ? "finite inputs" : "inputs with NaN or infinity") +
+                 std::string(" give nothing but NaN and infinity, in the library and in the evaluation alike") + why +
                  "; nothing was compared. " + kWhatHelps);
     return false;
   }

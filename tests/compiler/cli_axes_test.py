@@ -5,6 +5,7 @@
 cli_axes_test.py RNNPACK
 """
 import shlex
+import subprocess
 import sys
 import unittest
 
@@ -175,6 +176,16 @@ class Axes(InFolder):
         np.save(self.at / "x.npy", np.ones((1, 2, H), np.float32))
         for command in commands:
             rnnpack(*shlex.split(command.replace("=x.npy", f"={self.at}/x.npy"))[1:])
+
+    def test_what_compile_proposes_next_has_names_as_a_shell_reads_them(self):
+        nodes, constants = layer("a", "x y's", "y")
+        folder = self.at / "my $models; it's"
+        folder.mkdir()
+        model, blob = save_onnx(folder / "a (1).onnx", nodes, {"x y's": ["T", "N", H]}, ["y"], constants), folder / "a\\b.rnnp"
+        np.save(folder / "x y's.npy", np.ones((3, 2, H), np.float32))
+        proposed = rnnpack("compile", model, "-o", blob, "--axes", "x y's=time,batch,features").stderr.splitlines()[-1].removeprefix("next: ")
+        script = f'rnnpack() {{ {shlex.quote(sys.argv[1])} "$@"; }}\nset -e\n' + proposed
+        self.assertIn("\nverified", subprocess.run(["/bin/sh", "-c", script], cwd=folder, check=True, capture_output=True, text=True).stdout)
 
     def test_verify_draws_integers_for_integers_that_become_floats(self):
         nodes, constants = layer("a", "f", "y")

@@ -2,7 +2,9 @@
 #include "compiler/job/compile_job.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -41,6 +43,15 @@ std::string list_text(const std::vector<Io> &ios) {
   return text;
 }
 
+// As a shell reads it.
+std::string shell_word(const std::string &text) {
+  const auto is_plain = [](unsigned char c) { return std::isalnum(c) || std::strchr("_@%+=:,./-", c) != nullptr || c >= 0x80; };
+  if (!text.empty() && std::all_of(text.begin(), text.end(), is_plain)) return text;
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
 // The options that say which graph the file is, as they were typed.
 std::string flags_of(const ModelOptions &options) {
   const std::pair<const char *, const std::vector<std::string> *> kLists[] = {
@@ -48,7 +59,7 @@ std::string flags_of(const ModelOptions &options) {
       {"--shape", &options.shapes}, {"--axes", &options.axes}, {"--state", &options.states}};
   std::string text;
   for (const auto &list : kLists) {
-    for (const std::string &value : *list.second) text += std::string(" ") + list.first + " " + value;
+    for (const std::string &value : *list.second) text += std::string(" ") + list.first + " " + shell_word(value);
   }
   if (options.quality) {
     char number[32];
@@ -63,11 +74,12 @@ std::string next_of(const CompileArguments &options, const Graph &graph) {
   std::string inputs;
   for (const Io &input : graph.inputs) {
     if (input.role != RNNP_ROLE_STATE && input.role != RNNP_ROLE_LENGTHS)
-      inputs += " --input " + input.name + "=" + input.name + ".npy";
+      inputs += " --input " + shell_word(input.name + "=" + input.name + ".npy");
   }
-  const std::string pruned = options.quantizer.prune.empty() ? "" : " --prune " + options.quantizer.prune;
-  return "rnnpack verify " + options.model + " " + options.output + flags_of(options.inputs) + pruned + "; rnnpack inspect " +
-         options.output + "; rnnpack run " + options.output + inputs;
+  const std::string pruned = options.quantizer.prune.empty() ? "" : " --prune " + shell_word(options.quantizer.prune);
+  const std::string blob = shell_word(options.output);
+  return "rnnpack verify " + shell_word(options.model) + " " + blob + flags_of(options.inputs) + pruned + "; rnnpack inspect " +
+         blob + "; rnnpack run " + blob + inputs;
 }
 
 // Outputs that the caller has to give as inputs of the next step.

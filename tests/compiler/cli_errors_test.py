@@ -242,6 +242,12 @@ class Errors(InFolder):
                 ("'nan'; accepted: 0 or", ["verify", self.onnx, self.blob, "--tolerance", "nan"]),
                 *(("a finite number", [*command, "--accuracy-min", "nan"]) for command in (["verify", self.onnx, self.blob], ["compile", self.onnx, "-o", self.at / "new"])),
                 ("--steps", ["verify", self.onnx, self.blob, "--steps", "0"]), ("--batch", ["verify", self.onnx, self.blob, "--batch", "x"]),
+                *(("--seconds: 'nan'; accepted: a number from 0 to 3600", [command, self.blob, "--seconds", "nan"]) for command in ("profile", "tune")),
+                *((f"--max-input: '{size}'; accepted: a number of bytes, as 4096 or 4GiB", [*command, "--max-input", size])
+                  for command in (["run", self.blob, "--input", self.x], ["verify", self.onnx, self.blob], ["compile", self.onnx, "-o", self.at / "new"])
+                  for size in ("-1", "-1kb", "1.5", "18446744073709551616", "16EiB", "one")),
+                *((f"would name a function '{name}', which is taken", ["tune", self.blob, "--seconds", "0", "-o", self.at / f"{name}.h"])
+                  for name in ("int", "class", "rnnp_run")),
                 ("'nosuch'; it has: 'frames'", ["run", self.blob, "--input", f"nosuch={self.x}"]),
                 ("'nosuch'; it has: 'speech'", ["run", self.blob, "--input", self.x, "--output", "nosuch=y.npy"]),
                 ("given twice", ["run", self.blob, "--input", self.x, "--input", f"frames={self.x}"]), ("'frames' [steps, batch, 256] is missing", ["run", self.blob]),

@@ -28,7 +28,7 @@ struct Adder {
     return command->add_option(row.name, *word.to, row.text)->check(CLI::IsMember(word.accepted));
   }
   CLI::Option *operator()(const ByteCountOption &bytes) const {
-    return command->add_option(row.name, *bytes.to, row.text)->transform(CLI::AsSizeValue(false))->type_name("BYTES");
+    return command->add_option(row.name, *bytes.to, row.text)->transform(size_in_bytes())->type_name("BYTES");
   }
 };
 
@@ -49,7 +49,7 @@ void add_input_option(CLI::App *command, std::vector<std::string> *inputs, const
   command
       ->add_option_function<uint64_t>("--max-input", set_input_limit,
                                       "the most bytes that a file of data may take, in memory too; 1GiB without it")
-      ->transform(CLI::AsSizeValue(false))
+      ->transform(size_in_bytes())
       ->type_name("BYTES");
   command
       ->add_option("--input", *inputs,

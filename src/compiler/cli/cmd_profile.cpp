@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "compiler/cli/command.h"
+#include "compiler/cli/numbers.h"
 #include "compiler/run/run.h"
 
 namespace rnnp::compiler {
@@ -24,7 +25,7 @@ void add_profile(CLI::App *app, Action *action) {
   command->add_option("--steps", options->steps, "of one call; left out: those it was compiled for (--stream), or 100")
       ->check(CLI::Range(size_t{1}, size_t{1} << 24));
   command->add_option("--batch", options->batch, "rows")->check(CLI::Range(1u, 1u << 16))->capture_default_str();
-  command->add_option("--seconds", options->seconds, "to spend")->check(CLI::Range(0.0, 3600.0))->capture_default_str();
+  command->add_option("--seconds", options->seconds, "to spend")->check(seconds())->capture_default_str();
   command->add_flag("--json", options->json, "as JSON");
   command->add_option("--trace", options->trace, "file for Perfetto or Chrome: when each node of ten calls ran, as trace events");
   command->callback([options, action] { *action = [options] { return run(*options); }; });

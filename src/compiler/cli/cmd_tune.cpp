@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "compiler/cli/command.h"
+#include "compiler/cli/numbers.h"
 #include "compiler/run/run.h"
 
 namespace rnnp::compiler {
@@ -26,7 +27,7 @@ void add_tune(CLI::App *app, Action *action) {
       ->check(CLI::Range(size_t{1}, size_t{1} << 24));
   command->add_option("--batch", options->batch, "rows")->check(CLI::Range(1u, 1u << 16))->capture_default_str();
   command->add_option("--threads", options->most_threads, "most threads to try")->check(CLI::Range(1, 256))->capture_default_str();
-  command->add_option("--seconds", options->seconds, "for each comparison")->check(CLI::Range(0.0, 3600.0))->capture_default_str();
+  command->add_option("--seconds", options->seconds, "for each comparison")->check(seconds())->capture_default_str();
   command->add_option("-o,--output", options->output,
                       "C header to write: NAME.h has NAME(options) and NAME_THREADS; NAME.json: a machine file for run --machine");
   command->callback([options, action] { *action = [options] { return run(*options); }; });

@@ -4,7 +4,10 @@
 #define RNNPACK_COMPILER_CLI_NUMBERS_H_
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
+
+#include "compiler/options/option_row.h"
 
 namespace rnnp::compiler {
 
@@ -29,6 +32,23 @@ inline CLI::Validator not_negative() {
 }
 inline CLI::Validator finite_number() {
   return number_within(-kMostOption, kMostOption, "a finite number");
+}
+
+// A time that a command may take.
+inline CLI::Validator seconds() {
+  return number_within(0, 3600, "a number from 0 to 3600");
+}
+
+// Becomes the number of bytes.
+inline CLI::Validator size_in_bytes() {
+  return CLI::Validator(
+      [](std::string &text) {
+        const std::optional<uint64_t> bytes = byte_count(text);
+        if (!bytes) return "'" + text + "'; accepted: " + kByteCounts;
+        text = std::to_string(*bytes);
+        return std::string();
+      },
+      "");
 }
 
 }  // namespace rnnp::compiler

@@ -64,22 +64,9 @@ Sizes ask_sizes(const std::vector<uint8_t> &blob, const std::string &name, const
   return sizes;
 }
 
-// Words of the language, and the library's own names.
-bool is_taken(const std::string &name, bool cpp) {
-  constexpr const char *kWords =
-      " auto break case char const continue default do double else enum extern float for goto if inline int long register restrict "
-      "return short signed sizeof static struct switch typedef union unsigned void volatile while main ";
-  constexpr const char *kWordsOfCpp =
-      " alignas alignof and asm bitand bitor bool catch class compl constexpr decltype delete explicit export false friend mutable "
-      "namespace new noexcept not nullptr operator or private protected public template this throw true try typeid typename using "
-      "virtual xor ";
-  const auto among = [&](const char *words) { return std::string(words).find(" " + name + " ") != std::string::npos; };
-  return among(kWords) || (cpp && among(kWordsOfCpp)) || name == "rnnp" || name.compare(0, 5, "rnnp_") == 0;
-}
-
 std::string identifier(const std::string &path, bool cpp) {
   std::string name = path.substr(path.find_last_of('/') + 1);
-  const bool valid = !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) && !is_taken(name, cpp) &&
+  const bool valid = !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) && !is_taken_name(name, cpp) &&
                      std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
   if (!valid)
     throw UsageError("--emit-c " + quote(name) +
@@ -201,6 +188,22 @@ std::string array_text(const std::vector<uint8_t> &blob) {
 }
 
 }  // namespace
+
+bool is_taken_name(const std::string &name, bool cpp) {
+  constexpr const char *kWords =
+      " auto break case char const continue default do double else enum extern float for goto if inline int long register restrict "
+      "return short signed sizeof static struct switch typedef union unsigned void volatile while main ";
+  constexpr const char *kWordsOfCpp =
+      " alignas alignof and and_eq asm bitand bitor bool catch char16_t char32_t char8_t class co_await co_return co_yield compl "
+      "concept "
+      "const_cast consteval constexpr constinit decltype delete dynamic_cast explicit export false friend mutable namespace new "
+      "noexcept "
+      "not not_eq nullptr operator or or_eq private protected public reinterpret_cast requires static_assert static_cast template "
+      "this "
+      "thread_local throw true try typeid typename using virtual wchar_t xor xor_eq ";
+  const auto among = [&](const char *words) { return std::string(words).find(" " + name + " ") != std::string::npos; };
+  return among(kWords) || (cpp && among(kWordsOfCpp)) || name == "rnnp" || name.compare(0, 5, "rnnp_") == 0;
+}
 
 rnnp_session_options emitted_session_options(const rnnp_model_info &facts, const CSourceOptions &options) {
   rnnp_session_options o;

@@ -15,6 +15,9 @@ struct CSource {
   std::string header, code, assembly;  // assembly: NAME.S, with `incbin`
 };
 
+// Words of the language (and with `cpp` of C++), and the library's own names: no name of a C function.
+bool is_taken_name(const std::string &name, bool cpp);
+
 // What the session is sized for, and how the code is handed over.
 struct CSourceOptions {
   uint32_t chunk_steps = 16;

@@ -50,19 +50,10 @@ struct Setter {
     if (std::find(word.accepted.begin(), word.accepted.end(), value) == word.accepted.end()) refuse_value(key, value, accepted);
     *word.to = value;
   }
-  // As the tool's parser takes sizes: "4096", "64kib", "1GiB", "4G", all of 1024.
   void operator()(const ByteCountOption &bytes) const {
-    std::string unit;
-    const uint64_t number = leading_number(value, &unit);
-    for (char &c : unit) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    unit.erase(std::remove(unit.begin(), unit.end(), ' '), unit.end());
-    const std::string units = "kmgtp";
-    const size_t at = unit.empty() ? std::string::npos : units.find(unit[0]);
-    const std::string tail = at == std::string::npos ? unit : unit.substr(1);
-    const unsigned shift = at == std::string::npos ? 0 : 10 * (static_cast<unsigned>(at) + 1);
-    const bool known = at == std::string::npos ? tail.empty() || tail == "b" : tail.empty() || tail == "b" || tail == "ib";
-    if (!known || (shift != 0 && number > UINT64_MAX >> shift)) refuse_value(key, value, "a number of bytes, as 4096 or 4GiB");
-    *bytes.to = number << shift;
+    const std::optional<uint64_t> count = byte_count(value);
+    if (!count) refuse_value(key, value, kByteCounts);
+    *bytes.to = *count;
   }
 };
 
@@ -92,6 +83,20 @@ struct Teller {
 };
 
 }  // namespace
+
+std::optional<uint64_t> byte_count(const std::string &text) {
+  std::string unit;
+  const uint64_t number = leading_number(text, &unit);
+  for (char &c : unit) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  unit.erase(std::remove(unit.begin(), unit.end(), ' '), unit.end());
+  const std::string units = "kmgtpe";
+  const size_t at = unit.empty() ? std::string::npos : units.find(unit[0]);
+  const std::string tail = at == std::string::npos ? unit : unit.substr(1);
+  const unsigned shift = at == std::string::npos ? 0 : 10 * (static_cast<unsigned>(at) + 1);
+  const bool known = tail.empty() || tail == "b" || (shift != 0 && tail == "ib");
+  if (!known || number > UINT64_MAX >> shift) return std::nullopt;
+  return number << shift;
+}
 
 std::string OptionRow::key() const {
   const size_t dashes = name.rfind("--");

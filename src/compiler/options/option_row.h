@@ -22,6 +22,10 @@ struct ByteCountOption {
   std::optional<uint64_t> *to;
 };
 
+// What sizes are written as: "4096", "64kib", "1GiB", "4G", all of 1024. Nothing where a text is none.
+std::optional<uint64_t> byte_count(const std::string &text);
+constexpr const char *kByteCounts = "a number of bytes, as 4096 or 4GiB";
+
 struct OptionRow {
   using Target = std::variant<std::string *, std::vector<std::string> *, bool *, std::optional<double> *, CountOption, WordOption,
                               ByteCountOption>;

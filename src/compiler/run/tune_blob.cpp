@@ -4,8 +4,10 @@
 #include <cstdio>
 #include <memory>
 
+#include "compiler/emit/emit_c.h"
 #include "compiler/emit/upper.h"
 #include "compiler/files/files.h"
+#include "compiler/onnx/errors.h"
 #include "compiler/run/machine_file.h"
 #include "compiler/run/opened_blob.h"
 #include "compiler/run/run.h"
@@ -38,6 +40,14 @@ std::string header_text(const std::string &path, const Tuned &tuned, const TuneT
          "u;\n}\n\n#endif /* " + guard + " */\n";
 }
 
+// Before a minute is spent.
+void check_name(const std::string &path) {
+  const std::string name = stem_of(path);
+  if (is_taken_name(name, true))
+    throw UsageError("--output " + quote(path) + " would name a function " + quote(name) +
+                     ", which is taken; accepted: another name, e.g. tuned.h");
+}
+
 bool is_machine_file(const std::string &path) {
   return path.size() > 5 && path.compare(path.size() - 5, 5, ".json") == 0;
 }
@@ -45,10 +55,11 @@ bool is_machine_file(const std::string &path) {
 }  // namespace
 
 void tune_blob(const TuneRequest &options, const Listener &listener) {
+  if (!options.output.empty()) check_distinct({options.blob}, {options.output});
+  if (!options.output.empty() && !is_machine_file(options.output)) check_name(options.output);
   TuneTask task{options.steps, options.batch, options.most_threads, options.seconds};
   const std::unique_ptr<OpenedBlob> blob = open_blob(options.blob);
   fit_call(blob->model, &task.steps, &task.batch);
-  if (!options.output.empty()) check_distinct({options.blob}, {options.output});
   const Tuned tuned = tune(blob->model, task);
   std::string table = cpu_name() + ", calls of " + std::to_string(task.steps) + " steps of " + std::to_string(task.batch) +
                       " rows; us a call, least of many taking turns\n\n| tried | best before | this | |\n|---|--:|--:|---|\n";

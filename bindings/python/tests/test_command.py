@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command that the package installs, and its files."""
 import pathlib
+import shlex
 import shutil
 import subprocess
 import sys
@@ -36,7 +37,7 @@ def command(*arguments, **how):
     return subprocess.run([sys.executable, "-m", "rnnpack", *map(str, arguments)], capture_output=True, text=True, **how)
 
 
-@pytest.mark.parametrize("name", ["net.keras", "net.h5"])
+@pytest.mark.parametrize("name", ["net.keras", "net.h5", "Zoë's net (1).keras"])
 def test_the_command_takes_files_of_keras(tmp_path, name):
     pytest.importorskip("h5py")
     from keras_files import INPUTS, LSTM, STEPS, HIDDEN, RECURRENT, layer, sequential, write_h5, write_keras
@@ -50,7 +51,7 @@ def test_the_command_takes_files_of_keras(tmp_path, name):
     assert not (tmp_path / "net.rnnp").exists()
     sizes = "--dim", f"steps={STEPS}"
     done = command("compile", name, "-o", "net.rnnp", *sizes, cwd=tmp_path)
-    assert done.returncode == 0 and f"rnnpack verify {' '.join(sizes)} {name} net.rnnp" in done.stdout + done.stderr, done.stderr
+    assert done.returncode == 0 and f"rnnpack verify {' '.join(sizes)} {shlex.quote(name)} net.rnnp" in done.stdout + done.stderr, done.stderr
     checked = command("verify", name, "net.rnnp", *sizes, cwd=tmp_path)
     assert checked.returncode == 0 and "verified" in checked.stdout, checked.stderr
     np.savez(tmp_path / "x.npz", x=np.zeros((1, STEPS, INPUTS), np.float32))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -54,7 +55,7 @@ def _run(arguments: List[str], models: List[str]) -> int:
 
         def named(text: str) -> str:
             for model, path in written.items():
-                text = text.replace(f"next: rnnpack verify {path}", f"next: rnnpack verify{sizes} {path}").replace(path, model)
+                text = text.replace(f"next: rnnpack verify {path}", f"next: rnnpack verify{sizes} {shlex.quote(model)}").replace(path, model)
             return text
 
         with open(pathlib.Path(name) / "out", "w+", encoding="utf-8") as out, \

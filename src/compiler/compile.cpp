@@ -158,10 +158,10 @@ Compiled compile_model(const OnnxModel &model, const CompileOptions &options) {
   const PanelFormat panels = dense_panels(request.weights ? request.weights->type : DType::kF32, panel_width(options.target));
   Compiled out;
   out.graph = compile_graph(model, options);
-  if (!out.graph.states.empty() && !out.graph.causal) {
+  if (!out.graph.no_state.empty()) {
     const bool loops = std::any_of(model.nodes.begin(), model.nodes.end(),
                                    [](const OnnxNode *node) { return node->op_type() == "Loop" || node->op_type() == "Scan"; });
-    throw ModelError("the model looks ahead, so no state can be kept from step to step: " + out.graph.looks_ahead +
+    throw ModelError("the model looks ahead, so no state can be kept from step to step: " + out.graph.no_state +
                          (loops ? std::string("; of a loop that is no LSTM, GRU or RNN cell is accepted: ") + kWrittenOut : ""),
                      expand_loops(model).sizes);
   }

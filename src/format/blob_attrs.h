@@ -267,6 +267,13 @@ struct AttrState {
   uint32_t state;
 };
 
+// Of a kStateRead that begins a loop: it and the nodes behind it, `nodes` in all, go through a chunk step by step, all of them one
+// step before any the next. Every other node goes through the whole chunk. 0: no loop.
+struct AttrLoop {
+  AttrState read;
+  uint32_t nodes;
+};
+
 // y is the reduction over all steps since the state began, of each element alone; op: kSum to kProd. The state has one buffer of
 // [sums so far: elems][what their rounding lost: elems] and two words, the number of steps, low half first. In a model that is not
 // causal it begins anew with every run.

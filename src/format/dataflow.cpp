@@ -4,6 +4,7 @@
 #include "format/dataflow.h"
 
 #include "format/index_set.h"
+#include "format/loop_nodes.h"
 
 namespace rnnp {
 namespace {
@@ -56,7 +57,7 @@ class Flow {
         kept_(memory.kept, m.states.count) {}
 
   bool fits() {
-    if (!outputs_differ() || !states_fit()) return false;
+    if (!outputs_differ() || !states_fit() || !loops_fit()) return false;
     find_spans();
     find_owners();
     sort_by_place();
@@ -143,6 +144,58 @@ class Flow {
     return true;
   }
 
+  // --- Loops -------------------------------------------------------------------------------------------------------------------
+
+  static bool keeps_tensor(const BlobNode &n) {
+    return n.op == uint32_t(OpKind::kStateRead) || n.op == uint32_t(OpKind::kStateWrite);
+  }
+
+  // What reads or writes a state runs step by step: all in loops, or, where there are none, in a model of one step per chunk. A
+  // causal model says so of both, for libraries that know no loops.
+  bool loops_fit() {
+    constexpr uint32_t kBoth = kBlobCausal | kBlobStepwise;
+    const bool causal = (m_.header->flags & kBlobCausal) != 0, both = (m_.header->flags & kBoth) == kBoth;
+    uint32_t end = 0, outside = kNone, loops = 0;
+    for (uint32_t i = 0; i < m_.nodes.count; ++i) {
+      if (!keeps_tensor(m_.nodes[i])) continue;
+      if (causal && !both) return refuse(i);
+      const uint32_t count = loop_nodes(m_, m_.nodes[i]);
+      if (count != 0) {
+        ++loops;
+        end = i + count;
+      } else if (i >= end && outside == kNone) {
+        outside = i;
+      }
+    }
+    return outside == kNone || (both && loops == 0) || refuse(outside);
+  }
+
+  // Values that a loop and nodes beside it name live for all of the loop: its nodes run again for the next step.
+  void outlast_loops() {
+    for (uint32_t i = 0; i < m_.nodes.count; ++i) {
+      const uint32_t count = loop_nodes(m_, m_.nodes[i]);
+      if (count == 0) continue;
+      const Span loop = {static_cast<uint16_t>(i), static_cast<uint16_t>(i + count - 1)};
+      for_each_arg_in_pool(loop, [&](uint32_t v) {
+        Span &span = memory_.spans[v];
+        if (span.first >= loop.first && span.last <= loop.last) return;
+        span.touch(loop.first);
+        span.touch(loop.last);
+      });
+      i = loop.last;
+    }
+  }
+
+  template <class Each>
+  void for_each_arg_in_pool(const Span &nodes, Each each) {
+    for (uint32_t i = nodes.first; i <= nodes.last; ++i) {
+      const BlobNode &n = m_.nodes[i];
+      for (uint32_t k = 0; k < arg_count(n); ++k) {
+        if (in_pool(arg(n, k))) each(arg(n, k));
+      }
+    }
+  }
+
   // --- Lifetimes ---------------------------------------------------------------------------------------------------------------
 
   bool is_step(const BlobNode &n) const {
@@ -193,6 +246,7 @@ class Flow {
       if (is_computed_in_first_chunk(v)) whole_run(v);
       memory_.spans[v].touch(m_.nodes.count);
     }
+    outlast_loops();
   }
 
   // In-place results live in one memory with their operands, for as long as any of them lives.
@@ -345,10 +399,25 @@ class Flow {
     return true;
   }
 
+  // What leaves the loop that begins with this node comes to life before it, and what it read from outside ends behind it.
+  bool begin_loop(uint32_t index) {
+    const uint32_t count = loop_nodes(m_, m_.nodes[index]);
+    if (count == 0) return true;
+    loop_ = {static_cast<uint16_t>(index), static_cast<uint16_t>(index + count - 1)};
+    bool fits = true;
+    for_each_arg_in_pool(loop_, [&](uint32_t v) { fits = fits && (memory_.spans[memory_.owner[v]].first != index || begin(v)); });
+    return fits;
+  }
+  void end_loop(uint32_t index) {
+    if (index != loop_.last) return;
+    for_each_arg_in_pool(loop_, [&](uint32_t v) { end_at(v, index); });
+  }
+
   bool node_fits(uint32_t index) {
     const BlobNode &n = m_.nodes[index];
     if (!reads_fit(n)) return false;
     if ((index == 0 || index == steps_.first) && !begin_all(index)) return false;
+    if (!begin_loop(index)) return false;
     for (uint32_t i = 0; i < n.output_count; ++i) {
       const uint32_t y = m_.node_output(n, i);
       if (y == kNone) continue;
@@ -358,6 +427,7 @@ class Flow {
     for (uint32_t i = 0; i < arg_count(n); ++i) {
       if (in_pool(arg(n, i))) end_at(arg(n, i), index);
     }
+    end_loop(index);
     if (index == steps_.last) end_all(index);
     return true;
   }
@@ -368,7 +438,8 @@ class Flow {
   IndexSet written_;
   IndexSet owned_, kept_;
   uint32_t refused_ = kNone;
-  Span steps_ = {};  // the nodes that run for every chunk
+  Span steps_ = {};               // the nodes that run for every chunk
+  Span loop_ = {kNever, kNever};  // the last loop so far
 };
 
 }  // namespace

@@ -66,10 +66,11 @@ struct FinishEnv {
   bool xnnpack_refused;    // out: XNNPACK's allocator is someone else's
 };
 
-// One chunk of a run. The same object is seen by all threads and does not change during a chunk.
+// One chunk of a run, or one step of it for a loop's nodes. The same object is seen by all threads and does not change while nodes
+// run.
 struct RunEnv {
   const Model *model;
-  const ValueSlot *values;
+  ValueSlot *values;
   StateSlot *states;
   uint8_t *scratch;
   Barrier *barriers;       // [threads], of all threads
@@ -90,6 +91,15 @@ using StepFn = void (*)(void *object);
 
 struct Op;
 struct ChannelMajorOp;
+
+// Of an operator whose nodes may begin a loop: nodes that run step by step within a chunk (ops/loop.h).
+struct LoopOp {
+  // Nodes of the loop that the node begins, it being the first; 0: it begins none.
+  uint32_t (*nodes)(const Model &m, const BlobNode &node);
+  // The values that the loop's nodes name come to lie at the chunk's step `step`, in order from 0; env.steps: back at its first.
+  // By one thread, while no other runs a node.
+  void (*place)(const RunEnv &env, const BlobNode &node, void *object, uint32_t step);
+};
 
 // A node of a session.
 struct NodeSlot {
@@ -121,6 +131,7 @@ struct Op {
   // Of an operator that runs nodes there alone, in the place of another of the kind (channel_major.h), and so accepts none in rows;
   // else nullptr.
   const ChannelMajorOp *channel_major = nullptr;
+  const LoopOp *loop = nullptr;  // of an operator whose nodes may begin loops
 };
 
 // The operator without its check: for nodes of a blob that is part of the program.

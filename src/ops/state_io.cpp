@@ -1,17 +1,24 @@
 // state_io.cpp -- a tensor that the library keeps from step to step: read at the step's start, written at its end. A run may bring
 // what it starts from.
-// Touches its output, or its state; a row that has ended keeps its state. Only in models that run one step per chunk, so that a
-// step reads what the step before wrote. Threads own rows. SPDX-License-Identifier: Apache-2.0
+// Touches its output, or its state; a row that has ended keeps its state. They run step by step, in a loop (loop.h) or in a model
+// that runs one step per chunk, so that a step reads what the step before wrote: checked with the other rules of the order of nodes
+// (format/dataflow.h). Threads own rows. SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
-#include "ops/op.h"
+#include "format/loop_nodes.h"
+#include "ops/loop.h"
 
 namespace rnnp {
 namespace {
 
-// The state that the node names, of `elems` elements and one buffer, in a model that runs step by step.
+struct StateRead {
+  RNNPACK_BYTES_32(8);
+  const AttrState *attr;
+  LoopSlots loop;
+};
+
+// The state that the node names has its value's elements and one buffer.
 bool state_node_fits(const Model &m, const AttrState *a, uint32_t value) {
-  constexpr uint32_t kBoth = kBlobCausal | kBlobStepwise;
-  if (a == nullptr || (m.header->flags & kBoth) != kBoth || a->state >= m.states.count) return false;
+  if (a == nullptr || a->state >= m.states.count) return false;
   const uint32_t elems = m.states[a->state].elems;
   return is_persistent_state(m, a->state, elems, 0) && is_f32_value(m, value, elems) && m.values[value].sequence;
 }
@@ -19,7 +26,7 @@ bool state_node_fits(const Model &m, const AttrState *a, uint32_t value) {
 rnnp_status check_read(const Model &m, const BlobNode &node) {
   const AttrState *a = m.attr<AttrState>(node);
   const uint32_t start = m.node_input(node, 0);
-  if (!state_node_fits(m, a, m.node_output(node, 0))) return RNNP_E_BLOB_CORRUPT;
+  if (!state_node_fits(m, a, m.node_output(node, 0)) || !loop_fits(m, node)) return RNNP_E_BLOB_CORRUPT;
   const bool good = start == kNone || (is_f32_value(m, start, m.states[a->state].elems) && !m.values[start].sequence &&
                                        ValueKind(m.values[start].kind) == ValueKind::kInput);
   return good ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
@@ -31,8 +38,22 @@ rnnp_status check_write(const Model &m, const BlobNode &node) {
   return good && (lengths == kNone || is_lengths_input(m, lengths)) ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
 }
 
+rnnp_status build_read(BuildEnv *env, const BlobNode &node, void **object) {
+  StateRead *read = env->arena->take<StateRead>(1);
+  *object = read;
+  const LoopSlots loop = take_loop_slots(env, node);
+  if (read != nullptr) *read = {env->model->attr<AttrState>(node), loop};
+  return RNNP_OK;
+}
+
+void place_read(const RunEnv &env, const BlobNode &node, void *object, uint32_t step) {
+  place_loop(env, node, static_cast<const StateRead *>(object)->loop, step);
+}
+
+constexpr LoopOp kLoop = {loop_nodes, place_read};
+
 void run_read(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
-  const uint32_t state = (*static_cast<const AttrState *const *>(object))->state;
+  const uint32_t state = static_cast<const StateRead *>(object)->attr->state;
   const uint32_t start = env.model->node_input(node, 0);
   const ValueSlot &y = env.values[env.model->node_output(node, 0)];
   const bool starts = env.first_chunk && start != kNone && env.values[start].data != nullptr;
@@ -59,7 +80,7 @@ void run_write(const RunEnv &env, const BlobNode &node, void *object, uint32_t t
 
 }  // namespace
 
-RNNPACK_OP(state_read, {OpKind::kStateRead, nullptr, check_read, nullptr, keep_attr<AttrState>, nullptr, run_read});
+RNNPACK_OP(state_read, {OpKind::kStateRead, nullptr, check_read, nullptr, build_read, nullptr, run_read, nullptr, nullptr, &kLoop});
 RNNPACK_OP(state_write, {OpKind::kStateWrite, nullptr, check_write, nullptr, keep_attr<AttrState>, nullptr, run_write});
 
 }  // namespace rnnp

@@ -4,6 +4,7 @@
 #include "base/fpenv.h"
 #include "ops/channel_major.h"
 #include "runtime/call.h"
+#include "runtime/run_each_node.h"
 
 namespace rnnp {
 namespace {
@@ -48,11 +49,8 @@ RunEnv chunk_env(const Call &call, const PipelineSlot &pipe, size_t first, uint3
 
 void run_nodes(const Session &s, const RunEnv &env, uint32_t stage, uint32_t thread) {
   const NodeSlot *nodes = kManyThreads && env.channel_major != nullptr ? s.joined_nodes : s.nodes;
-  for (uint32_t i = first_node(s, stage); i != end_node(s, stage); ++i) {
-    if (kManyThreads && nodes[i].op == nullptr) continue;
-    nodes[i].op->run(env, *nodes[i].node, nodes[i].object, thread);
-    barrier_wait(env.barriers, env.threads, thread);
-  }
+  run_each_node(nodes, env, first_node(s, stage), end_node(s, stage), thread,
+                [&](const RunEnv &at, uint32_t i) { nodes[i].op->run(at, *nodes[i].node, nodes[i].object, thread); });
 }
 
 namespace {

@@ -14,6 +14,7 @@ struct StepNeeds {
   uint64_t macs_per_sync;
   size_t row_bytes;
   uint32_t syncs;
+  bool loops;  // nodes run step by step within a chunk
 };
 
 // Of a node that has been checked.
@@ -72,6 +73,7 @@ rnnp_status check_nodes(const SessionConfig &c, StepNeeds *needs, Refusal *refus
     needs->syncs += costs.syncs;
     if (costs.macs_per_sync > needs->macs_per_sync) needs->macs_per_sync = costs.macs_per_sync;
     if (costs.row_bytes > needs->row_bytes) needs->row_bytes = costs.row_bytes;
+    if (op->loop != nullptr && op->loop->nodes(m, m.nodes[i]) != 0) needs->loops = true;
   }
   return RNNP_OK;
 }
@@ -80,7 +82,7 @@ rnnp_status check_nodes(const SessionConfig &c, StepNeeds *needs, Refusal *refus
 uint32_t program_chunk_steps(const SessionConfig &c, const rnnp_session_options &o, const StepNeeds &needs) {
   const BlobHeader &h = *c.model->header;
   if (!(h.flags & kBlobCausal)) return o.max_steps;
-  if (h.flags & kBlobStepwise) return 1;
+  if ((h.flags & kBlobStepwise) && !needs.loops) return 1;
   if (o.chunk_steps != 0) return o.chunk_steps;
   if (h.stream_steps != 0) return h.stream_steps;
   const size_t pool_bytes = mul_sat(h.sequence_pool_elems, sizeof(float));
@@ -96,7 +98,7 @@ uint32_t session_threads(const SessionConfig &c, const rnnp_session_options &o, 
 }
 
 // A wavefront may use threads that sharing a layer does not. It needs chunks that follow one another, none of which waits for the
-// whole of the one before it.
+// whole of the one before it, and no loops, whose nodes one stage would have to hold.
 void plan_threads(const rnnp_session_options &o, const StepNeeds &needs, SessionConfig *c) {
   if (!kManyThreads || o.executor == nullptr || (o.flags & RNNP_SESSION_ALL_THREADS)) return;
   if ((c->model->header->flags & (kBlobCausal | kBlobStepwise)) != kBlobCausal) return;
@@ -109,8 +111,9 @@ void plan_threads(const rnnp_session_options &o, const StepNeeds &needs, Session
 }
 
 // One row on one thread, in chunks of many steps.
-void plan_channel_major(SessionConfig *c) {
-  if (!kManyThreads || c->max_batch != 1 || c->threads != 1 || c->memory != nullptr || c->chunk_steps < kFewestChannelMajorSteps)
+void plan_channel_major(const StepNeeds &needs, SessionConfig *c) {
+  if (!kManyThreads || needs.loops || c->max_batch != 1 || c->threads != 1 || c->memory != nullptr ||
+      c->chunk_steps < kFewestChannelMajorSteps)
     return;
   for (uint32_t i = 0; i < c->ops.count; ++i) {
     if (c->ops.ops[i]->channel_major != nullptr) c->channel_major = c->ops.ops[i];
@@ -149,7 +152,7 @@ rnnp_status plan_session(const rnnp_session_options &o, SessionConfig *c, Refusa
   const bool always = !kManyThreads || (o.flags & RNNP_SESSION_ALL_THREADS) != 0;
   c->parallel_steps = always ? 1 : choose_parallel_steps(c->model->header->macs_per_step, o.max_batch);
   plan_threads(o, needs, c);
-  plan_channel_major(c);
+  plan_channel_major(needs, c);
   return RNNP_OK;
 }
 

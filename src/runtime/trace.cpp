@@ -3,6 +3,7 @@
 #include "rnnpack/trace.h"
 
 #include "runtime/call.h"
+#include "runtime/run_each_node.h"
 #include "runtime/structs.h"
 
 namespace rnnp {
@@ -11,18 +12,18 @@ namespace {
 // As run_nodes; of a single step, by the nodes' fast paths.
 void run_traced(const Session &s, const RunEnv &env, uint32_t stage, uint32_t thread) {
   const rnnp_trace &trace = *s.trace;
-  for (uint32_t i = first_node(s, stage); i != end_node(s, stage); ++i) {
-    const NodeSlot &n = nodes_of(s, env)[i];
-    const rnnp_trace_event event = {i, stage != kEveryNode ? stage : thread, env.first_step, env.steps, env.batch, &env};
+  const NodeSlot *nodes = nodes_of(s, env);
+  run_each_node(nodes, env, first_node(s, stage), end_node(s, stage), thread, [&](const RunEnv &at, uint32_t i) {
+    const NodeSlot &n = nodes[i];
+    const rnnp_trace_event event = {i, stage != kEveryNode ? stage : thread, at.first_step, at.steps, at.batch, &at};
     trace.begin(trace.ctx, &event);
-    if (n.step != nullptr && &env == &s.step_env) {
+    if (n.step != nullptr && &at == &s.step_env) {
       n.step(n.object);
     } else {
-      n.op->run(env, *n.node, n.object, thread);
+      n.op->run(at, *n.node, n.object, thread);
     }
     trace.end(trace.ctx, &event);
-    barrier_wait(env.barriers, env.threads, thread);
-  }
+  });
 }
 
 }  // namespace

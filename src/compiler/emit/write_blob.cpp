@@ -221,7 +221,7 @@ class BlobWriter {
     return out;
   }
 
-  AttrState attr(const StateRef &a, const Node &) { return {a.state}; }
+  AttrLoop attr(const StateRef &a, const Node &) { return {{a.state}, a.loop_nodes}; }
 
   AttrConv attr(const Conv &c, const Node &node) {
     AttrConv out = c.shape;
@@ -275,6 +275,7 @@ class BlobWriter {
   static uint32_t attr_bytes(const Any &, const Bytes &bytes) {
     return sizeof bytes;
   }
+  static uint32_t attr_bytes(const StateRef &a, const AttrLoop &loop) { return a.loop_nodes != 0 ? sizeof loop : sizeof loop.read; }
   static uint32_t attr_bytes(const Recurrent &r, const RecurrentWords &words) {
     if (r.cell == Cell::kLstmNorm) return sizeof words.norm;
     return r.directions[0].is_integer_only() ? sizeof words.integer : sizeof words.integer.layer;
@@ -311,7 +312,7 @@ class BlobWriter {
     h.version = kBlobVersion;
     h.header_bytes = sizeof h;
     h.align = kBlobAlign;
-    h.flags = (graph_.causal ? kBlobCausal : 0u) | (graph_.states.empty() ? 0u : kBlobStepwise);
+    h.flags = (graph_.causal ? kBlobCausal : 0u) | (graph_.causal && !graph_.states.empty() ? kBlobStepwise : 0u);
     h.stream_steps = graph_.stream_steps;
     h.model_id = id_;
     h.macs_per_step = macs_;

@@ -293,7 +293,7 @@ class RecurrentImport : RecurrentOperands {
   uint32_t keep(int64_t elems, const char *suffix, StateRef *state) {
     const uint32_t value = b_.new_row(elems, true);
     state->state = static_cast<uint32_t>(b_.graph.states.size());
-    b_.graph.states.push_back({call_.name + suffix, static_cast<uint32_t>(elems)});
+    b_.graph.states.push_back({call_.name + suffix, static_cast<uint32_t>(elems), false});
     b_.graph.nodes.push_back({OpKind::kStateRead, call_.name, {}, {value}, *state});
     return value;
   }

@@ -42,18 +42,19 @@ View over_features(OpCall &call, View x, size_t axis, bool exclusive, bool rever
   return reverse ? slice_axis(call.b.dense(x, call.name), axis, size - 1, size, -1) : x;
 }
 
-View over_steps(OpCall &call, const View &given, bool exclusive, bool reverse) {
+View over_steps(OpCall &call, View given, size_t axis, bool exclusive, bool reverse) {
   Builder &b = call.b;
-  if (reverse) throw Refusal("it adds from the last step to the first; accepted: along features, or forwards");
+  if (reverse) given = in_order(b, reverse_steps(call, given, axis, kAllReversed), call.name);
   const View x = b.is_sequence(given) ? b.dense(given, call.name) : b.copied(given, true, call.name);
   const StateRef state{static_cast<uint32_t>(b.graph.states.size())};
-  b.graph.states.push_back({call.name, b.row_elems(x)});
+  b.graph.states.push_back({call.name, b.row_elems(x), false});
   View before = x;
   before.value = b.new_row(b.row_elems(x), true);
   b.graph.nodes.push_back({OpKind::kStateRead, call.name, {}, {before.value}, state});
   const View sum = b.binary(Binary::kAdd, before, x, call.name);
   b.graph.nodes.push_back({OpKind::kStateWrite, call.name, {sum.value, kNone}, {}, state});
-  return exclusive ? before : sum;
+  const View out = exclusive ? before : sum;
+  return reverse ? reverse_steps(call, out, axis, kAllReversed) : out;
 }
 
 bool is_const_value(const Builder &b, const View &x) {
@@ -77,7 +78,7 @@ void cum_sum(OpCall &call) {
   } else if (axis_is_features(along)) {
     out = over_features(call, x, axis, exclusive, reverse);
   } else if (along.size() == 1 && along[0].kind == Atom::Kind::kTime) {
-    out = over_steps(call, x, exclusive, reverse);
+    out = over_steps(call, x, axis, exclusive, reverse);
   } else {
     throw Refusal("it adds along " + view_text(x) + "; accepted: features, or the steps alone");
   }
@@ -88,7 +89,7 @@ void cum_sum(OpCall &call) {
 }  // namespace
 
 const std::vector<ImportRow> kImportRunning = {
-    {"CumSum", cum_sum, "constant axis: features, or forwards along time, with a persistent sum", 11},
+    {"CumSum", cum_sum, "constant axis: features, or time, with a persistent sum", 11},
 };
 
 }  // namespace rnnp::compiler

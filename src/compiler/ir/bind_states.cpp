@@ -189,7 +189,7 @@ void keep_tensor(Graph *graph, const Io &input, uint32_t output, bool of_loop) {
   value.kind = ValueKind::kSequence;
   value.input = kNone;
   const StateRef state{static_cast<uint32_t>(graph->states.size())};
-  graph->states.push_back({input.name, value.elems});
+  graph->states.push_back({input.name, value.elems, !of_loop});
   Node read = {OpKind::kStateRead, input.name, {}, {input.value}, state};
   if (start != kNone) read.in.push_back(start);
   graph->nodes.insert(graph->nodes.begin(), std::move(read));

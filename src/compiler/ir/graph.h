@@ -86,13 +86,16 @@ struct Norm {
   std::vector<float> scale, bias;
 };
 
-// A state that the library keeps from step to step, for kStateRead and kStateWrite: an index in Graph::states.
+// A state that the library keeps from step to step, for kStateRead and kStateWrite: an index in Graph::states. loop_nodes: AttrLoop.
 struct StateRef {
   uint32_t state = 0;
+  uint32_t loop_nodes = 0;
 };
+// of_caller: a pair of the file's inputs and outputs, as the caller named it, else one that the file's own nodes go round.
 struct PersistentState {
   std::string name;
   uint32_t elems = 0;
+  bool of_caller = false;
 };
 
 // AttrConv, whose matrix, bias and state the blob's writer fills in. w: [out][time][h][w][in], over
@@ -165,6 +168,7 @@ struct Graph {
   uint32_t stream_steps = 0;  // 0, or the steps of one call that it is compiled for
   bool causal = true;
   std::string looks_ahead;  // why the graph is not causal: the first node that looks ahead, by name; empty when it is
+  std::string no_state;     // why its states cannot be kept from step to step; empty when they can
   std::string axes;         // which axes of the file are time and batch, and why
   ShortRuns short_runs;
   std::vector<std::pair<std::string, std::string>> metadata;  // no part of the model id

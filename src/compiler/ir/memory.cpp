@@ -141,6 +141,24 @@ struct Span {
   }
 };
 
+// What a loop and nodes beside it name lives for all of the loop, whose nodes run again for the next step.
+void outlast_loops(const Graph &graph, std::vector<Span> *spans) {
+  for (uint32_t first = 0; first < graph.nodes.size(); ++first) {
+    const StateRef *state = std::get_if<StateRef>(&graph.nodes[first].attr);
+    if (state == nullptr || state->loop_nodes == 0) continue;
+    const uint32_t last = first + state->loop_nodes - 1;
+    for (uint32_t i = first; i <= last; ++i) {
+      for (const auto *list : {&graph.nodes[i].in, &graph.nodes[i].out}) {
+        for (const uint32_t value : *list) {
+          if (value == kNone || ((*spans)[value].first >= first && (*spans)[value].last <= last)) continue;
+          (*spans)[value].touch(first);
+          (*spans)[value].touch(last);
+        }
+      }
+    }
+  }
+}
+
 std::vector<Span> find_spans(const Graph &graph) {
   std::vector<Span> spans(graph.values.size());
   Span steps;  // the nodes that run once per chunk
@@ -184,6 +202,7 @@ std::vector<Span> find_spans(const Graph &graph) {
     if (graph.values[output.value].early) lasts(output.value);
   }
   for (const Io &output : graph.outputs) spans[output.value].touch(end);
+  outlast_loops(graph, &spans);
   return spans;
 }
 

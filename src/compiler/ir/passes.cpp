@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/ir/form_loops.h"
 #include "rnnpack/rnnpack.h"
 
 namespace rnnp::compiler {
@@ -46,18 +47,26 @@ void renumber(Graph *graph, const std::vector<bool> &keep) {
 void remove_dead(Graph *graph) {
   std::vector<bool> live(graph->values.size(), false);
   for (const Io &output : graph->outputs) live[output.value] = true;
-  std::vector<bool> keep_node(graph->nodes.size(), false);
-  for (size_t i = graph->nodes.size(); i-- > 0;) {
-    Node &node = graph->nodes[i];
-    keep_node[i] = node.op == OpKind::kStateWrite ||
-                   std::any_of(node.out.begin(), node.out.end(), [&](uint32_t v) { return v != kNone && live[v]; });
-    if (!keep_node[i]) continue;
-    for (uint32_t &value : node.out) {
-      if (value != kNone && !live[value]) value = kNone;
+  std::vector<bool> keep_node(graph->nodes.size(), false), is_read(graph->states.size(), false);
+  for (bool reads = true; reads;) {  // a state that is read keeps what writes it, which may read another
+    reads = false;
+    for (size_t i = graph->nodes.size(); i-- > 0;) {
+      const Node &node = graph->nodes[i];
+      if (keep_node[i]) continue;
+      const StateRef *state = std::get_if<StateRef>(&node.attr);
+      keep_node[i] = node.op == OpKind::kStateWrite
+                         ? is_read[state->state]
+                         : std::any_of(node.out.begin(), node.out.end(), [&](uint32_t v) { return v != kNone && live[v]; });
+      if (!keep_node[i]) continue;
+      if (node.op == OpKind::kStateRead) reads = is_read[state->state] = true;
+      for (uint32_t value : node.in) {
+        if (value != kNone) live[value] = true;
+      }
     }
-    for (uint32_t value : node.in) {
-      if (value != kNone) live[value] = true;
-    }
+  }
+  for (Node &node : graph->nodes) {
+    std::replace_if(
+        node.out.begin(), node.out.end(), [&](uint32_t v) { return v != kNone && !live[v]; }, kNone);
   }
   std::vector<Node> nodes;
   for (size_t i = 0; i < keep_node.size(); ++i) {
@@ -105,6 +114,16 @@ void find_first_chunk_rows(Graph *graph) {
   }
 }
 
+const char *reads_later_steps(const Node &node) {
+  if (node.op == OpKind::kTimeReverse) return "it reverses the steps";
+  if (node.op == OpKind::kConv && std::get<Conv>(node.attr).reads_ahead()) return "it reads later steps";
+  if (node.op != OpKind::kRecurrent) return nullptr;
+  for (const Direction &direction : std::get<Recurrent>(node.attr).directions) {
+    if (direction.reverse) return "it runs from the last step to the first";
+  }
+  return nullptr;
+}
+
 namespace {
 
 // Why the node needs steps of the run that are yet to come, or nullptr.
@@ -125,13 +144,7 @@ const char *look_ahead_of(const Graph &graph, const Node &node) {
     if (is_state && value.kind == ValueKind::kConst) return "its constant lengths count from the start of a run";
   }
   if (node.op == OpKind::kTimeStep && std::get<AttrTimeStep>(node.attr).last == 0) return "it takes the first step of a run";
-  if (node.op == OpKind::kTimeReverse) return "it reverses the steps";
-  if (node.op == OpKind::kConv && std::get<Conv>(node.attr).reads_ahead()) return "it reads later steps";
-  if (node.op != OpKind::kRecurrent) return nullptr;
-  for (const Direction &direction : std::get<Recurrent>(node.attr).directions) {
-    if (direction.reverse) return "it runs from the last step to the first";
-  }
-  return nullptr;
+  return reads_later_steps(node);
 }
 
 }  // namespace
@@ -181,6 +194,7 @@ void run_passes(Graph *graph) {
 
   find_first_chunk_rows(graph);
   find_causality(graph);
+  form_loops(graph);
 }
 
 uint64_t macs_per_step(const Graph &graph) {

@@ -25,6 +25,9 @@ void drop_unread_lengths(Graph *graph);     // integer inputs that no node reads
 void find_first_chunk_rows(Graph *graph);   // Value::early
 void find_causality(Graph *graph);          // Graph::causal and looks_ahead
 
+// Why the node needs later steps of what it reads, or nullptr.
+const char *reads_later_steps(const Node &node);
+
 // Causal, if the library kept these inputs.
 bool would_be_causal(const Graph &graph, const std::vector<uint32_t> &kept);
 

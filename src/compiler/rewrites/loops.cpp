@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -76,12 +77,14 @@ class Expander {
     const int64_t fixed = keeps_none_ || !steps_are_alike(form) ? fixed_steps(form) : 0;
     if (!plan.layers.empty()) {
       write_layers(node, form, plan.layers);
-    } else if (fixed > 0 && !form.reverse) {
-      write_out(node, form, fixed);
-    } else if (!steps_are_alike(form) || form.reverse || !all_shapes_known(form)) {
+    } else if (fixed <= 0 && (!steps_are_alike(form) || !all_shapes_known(form))) {
+      return false;
+    } else if (!form.reverse) {
+      write_forward(node, form, fixed);
+    } else if (form.numbered) {
       return false;
     } else {
-      write_steps(node, form);
+      write_backward(node, form, fixed);
     }
     write_counts(node, form, fixed);
     return true;
@@ -115,26 +118,20 @@ class Expander {
     return t;
   }
 
-  // Whether the states of loops that are no layer cannot be kept from call to call: one reads its sequences from the last step to
-  // the first, or begins where another layer ends, or ends where one begins.
+  // Whether the states of loops that are no layer cannot be kept from step to step: it matters to one which step it is, or it begins
+  // where another layer ends, or ends where one begins.
   bool keep_none(const std::map<const OnnxNode *, Plan> &plans) const {
     const auto is_loop = [&](const OnnxNode *node) {
       const auto plan = plans.find(node);
       return plan != plans.end() && plan->second.layers.empty() && over_steps(plan->second.form);
     };
     const auto op_of = [](const OnnxNode *node) { return node == nullptr ? std::string() : node->op_type(); };
-    const auto is_turned = [&](const LoopForm::Steps &read) {
-      const std::string op = op_of(origin(read.all));
-      return op == "Slice" || op == "ReverseSequence";
-    };
     for (const auto &[node, plan] : plans) {
       for (const LoopForm::State &state : plan.form.states) {
         const OnnxNode *from = origin(state.start);
         if (is_loop(from) || (is_loop(node) && (plans.count(from) != 0 || is_layer(op_of(from))))) return true;
       }
-      if (is_loop(node) &&
-          (plan.form.reverse || plan.form.numbered || std::any_of(plan.form.reads.begin(), plan.form.reads.end(), is_turned)))
-        return true;
+      if (is_loop(node) && plan.form.numbered) return true;
     }
     return std::any_of(model_.nodes.begin(), model_.nodes.end(), [&](const OnnxNode *node) {
       constexpr int kInitialH = 5, kInitialC = 6;
@@ -467,6 +464,40 @@ class Expander {
       const std::vector<std::string> read = names_read(*node);
       return std::find(read.begin(), read.end(), name) != read.end();
     });
+  }
+
+  // fixed: how many steps are written out; 0: none are.
+  void write_forward(const OnnxNode &node, const LoopForm &form, int64_t fixed) {
+    if (fixed > 0)
+      write_out(node, form, fixed);
+    else
+      write_steps(node, form);
+  }
+
+  // From the last step to the first: forward, between sequences that are turned round.
+  void write_backward(const OnnxNode &node, LoopForm form, int64_t fixed) {
+    const std::vector<LoopForm::Steps> makes = form.makes;
+    const std::string at = node_title(node);
+    form.reverse = false;
+    for (size_t i = 0; i < form.reads.size(); ++i) {
+      const std::string all = form.reads[i].all;
+      form.reads[i].all = at + ":turned" + std::to_string(i);
+      turn(node, all, form.reads[i].all);
+    }
+    for (size_t i = 0; i < makes.size(); ++i) form.makes[i].all = at + ":made" + std::to_string(i);
+    write_forward(node, form, fixed);
+    for (size_t i = 0; i < makes.size(); ++i) turn(node, form.makes[i].all, makes[i].all);
+  }
+
+  void turn(const OnnxNode &node, const std::string &from, const std::string &to) {
+    std::vector<std::string> operands = {from};
+    for (const int64_t number : {int64_t{-1}, std::numeric_limits<int64_t>::min(), int64_t{0}, int64_t{-1}}) {
+      operands.push_back(to + ":" + std::to_string(operands.size()));
+      Tensor of_one(Elem::kInt, {1});
+      of_one.data[0] = static_cast<double>(number);
+      rewrite_.set_constant(operands.back(), of_one);
+    }
+    rewrite_.add("Slice", node_title(node), operands, {to});
   }
 
   // The body's nodes in the place of the loop.

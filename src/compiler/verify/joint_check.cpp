@@ -95,7 +95,7 @@ JointCheck::JointCheck(OnnxModel *model, const std::vector<StatePair> &states, c
   };
   Graph graph = graph_of();
   // A joint may be the first step of a run alone, which streams have no use for.
-  if (!graph.states.empty() && !graph.causal) {
+  if (!graph.no_state.empty()) {
     joints_.clear();
     graph = graph_of();
   }

@@ -3,7 +3,9 @@
 #include "cuda/kernels/op_args.h"
 #include "cuda/ops/cuda_ops.h"
 #include "cuda/pack_image.h"
+#include "format/loop_nodes.h"
 #include "ops/conv_history.h"
+#include "ops/loop.h"
 #include "pack/winograd.h"
 
 namespace rnnp {
@@ -84,8 +86,26 @@ rnnp_status check_state_read(const Model &m, const BlobNode &node) {
 rnnp_status check_state_write(const Model &m, const BlobNode &node) {
   return rnnp_op_state_write.check(m, node);
 }
-void move_state(const RunEnv &env, const BlobNode &node, void *object, uint32_t value, bool writes) {
-  Context *c = static_cast<const TimeNode *>(object)->context;
+struct ReadNode {
+  TimeNode time;
+  LoopSlots loop;
+};
+
+rnnp_status build_state_read(BuildEnv *env, const BlobNode &node, void **object) {
+  ReadNode *n = env->arena->take<ReadNode>(1);
+  *object = n;
+  const LoopSlots loop = take_loop_slots(env, node);
+  if (n != nullptr) *n = {{context_of(env->memory), nullptr, nullptr, nullptr, {}}, loop};
+  return RNNP_OK;
+}
+
+void place_state_read(const RunEnv &env, const BlobNode &node, void *object, uint32_t step) {
+  place_loop(env, node, static_cast<const ReadNode *>(object)->loop, step);
+}
+
+constexpr LoopOp kLoop = {loop_nodes, place_state_read};
+
+void move_state(const RunEnv &env, const BlobNode &node, Context *c, uint32_t value, bool writes) {
   const uint32_t state = env.model->attr<AttrState>(node)->state, elems = env.model->values[value].row_elems;
   const int32_t *lengths = writes ? device_lengths(*c, env, env.model->node_input(node, 1)) : nullptr;
   launch_plain(
@@ -93,12 +113,13 @@ void move_state(const RunEnv &env, const BlobNode &node, void *object, uint32_t 
       StateCopyArgs{uint64_t{env.batch} * elems, row_of(env.values[value], 0), elems, writes, chunk_of(env, *c, state, lengths)});
 }
 void run_state_read(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
+  Context *c = static_cast<const ReadNode *>(object)->time.context;
   const uint32_t start = env.model->node_input(node, 0);
-  if (env.first_chunk && start != kNone && env.values[start].data != nullptr) move_state(env, node, object, start, true);
-  move_state(env, node, object, env.model->node_output(node, 0), false);
+  if (env.first_chunk && start != kNone && env.values[start].data != nullptr) move_state(env, node, c, start, true);
+  move_state(env, node, c, env.model->node_output(node, 0), false);
 }
 void run_state_write(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
-  move_state(env, node, object, env.model->node_input(node, 0), true);
+  move_state(env, node, static_cast<const TimeNode *>(object)->context, env.model->node_input(node, 0), true);
 }
 
 // --- Windows -----------------------------------------------------------------------------------------------------------------
@@ -218,7 +239,8 @@ void run_pool(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
 const Op op_time_step = {OpKind::kTimeStep, nullptr, check_time_step, nullptr, build_time, nullptr, run_time_step};
 const Op op_time_reduce = {OpKind::kTimeReduce, nullptr, check_time_reduce, nullptr, build_time, nullptr, run_time_reduce};
 const Op op_time_reverse = {OpKind::kTimeReverse, nullptr, check_time_reverse, nullptr, build_time, nullptr, run_time_reverse};
-const Op op_state_read = {OpKind::kStateRead, nullptr, check_state_read, nullptr, build_time, nullptr, run_state_read};
+const Op op_state_read = {OpKind::kStateRead, nullptr, check_state_read, nullptr, build_state_read, nullptr,
+                          run_state_read,     nullptr, nullptr,          &kLoop};
 const Op op_state_write = {OpKind::kStateWrite, nullptr, check_state_write, nullptr, build_time, nullptr, run_state_write};
 const Op op_conv = {OpKind::kConv, nullptr, check_conv_node, nullptr, build_conv, nullptr, run_conv};
 const Op op_pool = {OpKind::kPool, nullptr, check_pool, nullptr, build_time, nullptr, run_pool};

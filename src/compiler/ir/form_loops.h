@@ -1,0 +1,15 @@
+// form_loops.h -- what carries a state from step to step becomes a loop inside a chunk (AttrLoop): the shortest there is, so that
+// all else runs over whole chunks. SPDX-License-Identifier: Apache-2.0
+#ifndef RNNPACK_COMPILER_IR_FORM_LOOPS_H_
+#define RNNPACK_COMPILER_IR_FORM_LOOPS_H_
+
+#include "compiler/ir/graph.h"
+
+namespace rnnp::compiler {
+
+// Orders the nodes: those that depend on one another from one step to the next lie behind one another, reads first, writes last,
+// and the first says how many they are. Otherwise the order stays. Graph::no_state says why it cannot be, and then nothing changes.
+void form_loops(Graph *graph);
+
+}  // namespace rnnp::compiler
+#endif  // RNNPACK_COMPILER_IR_FORM_LOOPS_H_

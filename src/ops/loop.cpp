@@ -1,0 +1,57 @@
+// loop.cpp -- Contract: loop.h. SPDX-License-Identifier: Apache-2.0
+#include "ops/loop.h"
+
+#include "format/loop_nodes.h"
+
+namespace rnnp {
+namespace {
+
+// Calls `each` with every operand and result of the loop's nodes, kNone among them.
+template <class Each>
+void for_each_arg(const Model &m, const BlobNode &head, Each each) {
+  const uint32_t count = loop_nodes(m, head);
+  for (const BlobNode *node = &head; node != &head + count; ++node) {
+    for (uint32_t i = 0; i < node->input_count; ++i) each(m.node_input(*node, i));
+    for (uint32_t i = 0; i < node->output_count; ++i) each(m.node_output(*node, i));
+  }
+}
+
+bool has_steps(const Model &m, const BlobNode &node) {
+  for (uint32_t i = 0; i < node.output_count; ++i) {
+    const uint32_t y = m.node_output(node, i);
+    if (y != kNone && m.values[y].sequence != 0) return true;
+  }
+  return node.op == uint32_t(OpKind::kStateWrite);
+}
+
+}  // namespace
+
+bool loop_fits(const Model &m, const BlobNode &head) {
+  const uint32_t count = loop_nodes(m, head), index = static_cast<uint32_t>(&head - m.nodes.rows);
+  if (count > m.nodes.count - index) return false;
+  for (uint32_t i = 0; i < count; ++i) {
+    const BlobNode &node = m.nodes[index + i];
+    if (!has_steps(m, node) || (i != 0 && loop_nodes(m, node) != 0)) return false;
+  }
+  return true;
+}
+
+LoopSlots take_loop_slots(BuildEnv *env, const BlobNode &node) {
+  size_t args = 0;
+  for_each_arg(*env->model, node, [&](uint32_t) { ++args; });
+  return {args != 0 ? env->arena->take<void *>(args) : nullptr};
+}
+
+void place_loop(const RunEnv &env, const BlobNode &node, const LoopSlots &slots, uint32_t step) {
+  const size_t rows = step == env.steps ? 0 : size_t{step} * env.batch;
+  void **first = slots.first;
+  for_each_arg(*env.model, node, [&](uint32_t value) {
+    void *&at = *first++;
+    if (value == kNone || env.model->values[value].sequence == 0) return;
+    ValueSlot &slot = env.values[value];
+    if (step == 0) at = slot.data;
+    if (at != nullptr) slot.data = static_cast<uint8_t *>(at) + rows * slot.row_bytes;
+  });
+}
+
+}  // namespace rnnp

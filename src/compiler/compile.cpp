@@ -13,7 +13,6 @@
 #include "compiler/ir/passes.h"
 #include "compiler/onnx/budget.h"
 #include "compiler/onnx/problem.h"
-#include "compiler/onnx/written_out.h"
 #include "compiler/quantize/choose_sparse.h"
 #include "compiler/quantize/choose_storage.h"
 #include "compiler/rewrites/fuse_cells.h"
@@ -159,11 +158,7 @@ Compiled compile_model(const OnnxModel &model, const CompileOptions &options) {
   Compiled out;
   out.graph = compile_graph(model, options);
   if (!out.graph.no_state.empty()) {
-    const bool loops = std::any_of(model.nodes.begin(), model.nodes.end(),
-                                   [](const OnnxNode *node) { return node->op_type() == "Loop" || node->op_type() == "Scan"; });
-    throw ModelError("the model looks ahead, so no state can be kept from step to step: " + out.graph.no_state +
-                         (loops ? std::string("; of a loop that is no LSTM, GRU or RNN cell is accepted: ") + kWrittenOut : ""),
-                     expand_loops(model).sizes);
+    throw ModelError("the model looks ahead, so no state can be kept from step to step: " + out.graph.no_state);
   }
   if (options.stream_steps != 0 && !out.graph.causal) {
     throw ModelError("the model cannot run as a stream: " + out.graph.looks_ahead);

@@ -78,21 +78,59 @@ TEST(Loops, ACellWithOneMatrixForXAndHIsALayer) {
   }
 }
 
-TEST(Loops, AScanFromTheLastStepIsALayerOfDirectionReverse) {
+void go_backwards(onnx::NodeProto *scan) {
+  NodeBuilder(scan).with("scan_input_directions", std::vector<int64_t>{1}).with("scan_output_directions", std::vector<int64_t>{1});
+}
+
+TEST(Loops, AScanFromTheLastStepIsALayerOfDirectionReverseOrALoopOverTurnedSteps) {
+  for (const bool layer : {true, false}) {
+    OnnxBuilder body;
+    layer ? rnn_body(&body) : decay_body(&body);
+    OnnxBuilder b = with_scan(scan_graph(body));
+    go_backwards(b.proto.mutable_graph()->mutable_node(b.proto.graph().node_size() - 1));
+    EXPECT_EQ(count(b, OpKind::kRecurrent), layer ? 1u : 0u);
+    EXPECT_EQ(count(b, OpKind::kTimeReverse), layer ? 0u : 2u);
+    for (const int64_t steps : {1, 2, 9}) check_against_f64(b.proto, {steps, 3});
+  }
+}
+
+// Between layers that look ahead: each loop is as short as its own recurrence, and all else runs over whole sequences.
+TEST(Loops, LinearRecurrencesInBothDirectionsLieBetweenBidirectionalLayers) {
+  OnnxBuilder b;
+  b.input("X", {"T", 3, kIn}).output("Y").output("H0").output("H1").output("G");
+  b.constant("start", {3, kHidden}, std::vector<float>(size_t{3} * kHidden, 0.0f));
+  b.random("W", {2, 3 * kHidden, kIn}).random("R", {2, 3 * kHidden, kHidden});
+  b.random("V", {2, 3 * kHidden, kHidden}).random("Q", {2, 3 * kHidden, kHidden}).random("P", {2 * kHidden, kIn});
+  b.constant_ints("flat", {3}, {0, 0, 2 * kHidden}).constant_ints("width", {3}, {0, 0, -1}).constant_ints("time", {}, {0});
+  b.node("GRU", {"X", "W", "R"}, {"first", ""}, "gru0").with("hidden_size", kHidden).with("direction", "bidirectional");
+  b.node("Transpose", {"first"}, {"sides"}).with("perm", std::vector<int64_t>{0, 2, 1, 3});
+  b.node("Reshape", {"sides", "flat"}, {"joined"});
+  b.node("MatMul", {"joined", "P"}, {"narrow"});
   OnnxBuilder body;
-  rnn_body(&body);
-  OnnxBuilder b = with_scan(scan_graph(body));
-  NodeBuilder scan(b.proto.mutable_graph()->mutable_node(b.proto.graph().node_size() - 1));
-  scan.with("scan_input_directions", std::vector<int64_t>{1}).with("scan_output_directions", std::vector<int64_t>{1});
-  EXPECT_EQ(count(b, OpKind::kRecurrent), 1u);
-  check_against_f64(b.proto);
-  OnnxBuilder decay;
-  decay_body(&decay);
-  b = with_scan(scan_graph(decay));
-  NodeBuilder(b.proto.mutable_graph()->mutable_node(b.proto.graph().node_size() - 1))
-      .with("scan_input_directions", std::vector<int64_t>{1})
-      .with("scan_output_directions", std::vector<int64_t>{1});
-  EXPECT_NE(refusal_of(b.proto).find("'the_scan' (Scan)"), std::string::npos) << refusal_of(b.proto);
+  decay_body(&body);
+  const onnx::GraphProto step = scan_graph(body);
+  for (const std::string at : {"0", "1"}) {
+    b.node("Scan", {"start", "narrow"}, {"H" + at, "Y" + at}, "scan" + at).with("num_scan_inputs", 1).with("body", step);
+    if (at == "1") go_backwards(b.proto.mutable_graph()->mutable_node(b.proto.graph().node_size() - 1));
+  }
+  b.node("Add", {"Y0", "Y1"}, {"sum"});
+  b.node("GRU", {"sum", "V", "Q"}, {"last", "G"}, "gru1").with("hidden_size", kHidden).with("direction", "bidirectional");
+  b.node("CumSum", {"last", "time"}, {"Y"}).with("reverse", 1);
+  EXPECT_EQ(count(b, OpKind::kRecurrent), 2u);
+  EXPECT_EQ(count(b, OpKind::kStateRead), 3u);
+  for (const int64_t steps : {1, 2, 9}) check_against_f64(b.proto, {steps, 3});
+  const compiler::Graph graph = compiler::compile_model(*compiler::check_model(b.proto), "generic").graph;
+  EXPECT_FALSE(graph.causal);
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    if (graph.nodes[i].op != OpKind::kStateRead) continue;
+    const uint32_t loop = std::get<compiler::StateRef>(graph.nodes[i].attr).loop_nodes;
+    ASSERT_GE(loop, 2u);
+    EXPECT_EQ(graph.nodes[i + loop - 1].op, OpKind::kStateWrite);
+    for (size_t k = i; k < i + loop; ++k) {
+      EXPECT_NE(graph.nodes[k].op, OpKind::kRecurrent);
+      EXPECT_NE(graph.nodes[k].op, OpKind::kDense) << "it reads no state, so the loop need not hold it";
+    }
+  }
 }
 
 TEST(Loops, AnyOtherBodyRunsAtEveryStepAndKeepsItsState) {
@@ -105,34 +143,44 @@ TEST(Loops, AnyOtherBodyRunsAtEveryStepAndKeepsItsState) {
   }
 }
 
-TEST(Loops, OneThatGoesBackwardsIsWrittenOutWhereItsStepsAreFixed) {
+TEST(Loops, OneOverTurnedStepsRunsWholeSequences) {
   for (const Body write : {decay_body, masked_body, rnn_body}) {
     OnnxBuilder body;
     write(&body);
-    const OnnxBuilder b = with_loop(loop_graph(body), true, true);
-    EXPECT_EQ(count(b, OpKind::kStateRead), 0u);
+    OnnxBuilder b = with_loop(loop_graph(body), true, true);
+    EXPECT_EQ(count(b, OpKind::kStateRead), write == decay_body ? 1u : 0u);
     check_against_f64(b.proto);
+    node_named(b.proto.mutable_graph(), "last_t")->set_input(0, "steps");
+    auto *steps = b.proto.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(1);
+    steps->clear_dim_value();
+    steps->set_dim_param("T");
+    EXPECT_EQ(count(b, OpKind::kStateRead), write == decay_body ? 1u : 0u);
+    for (const int64_t length : {1, 2, 9}) check_against_f64(b.proto, {length, 3});
   }
-  OnnxBuilder body;
-  decay_body(&body);
-  onnx::ModelProto open = with_loop(loop_graph(body), true, true).proto;
-  node_named(open.mutable_graph(), "last_t")->set_input(0, "steps");
-  EXPECT_NE(refusal_of(open).find("looks ahead"), std::string::npos) << refusal_of(open);
 }
 
-// Its trips are the size of an axis.
+// It begins where a layer ends. Its trips are the size of an axis.
 TEST(Loops, ASizeThatLetsOneBeWrittenOutIsProposed) {
   OnnxBuilder body;
   decay_body(&body);
   OnnxBuilder b = with_loop(loop_graph(body), true, true);
   onnx::GraphProto *g = b.proto.mutable_graph();
+  b.random("W", {1, 3 * kHidden, kIn}).random("R", {1, 3 * kHidden, kHidden});
+  b.constant_ints("direction", {1}, {0});
+  b.node("GRU", {"all", "W", "R"}, {"", "end"}, "before").with("hidden_size", kHidden);
+  b.node("Squeeze", {"end", "direction"}, {"begin"});
+  for (int i = g->node_size() - 1; i > 1; --i) {  // in front of the loop, behind what makes "all"
+    if (g->node(i - 1).output(0) == "all") continue;
+    if (g->node(i).op_type() == "GRU" || g->node(i).op_type() == "Squeeze") g->mutable_node()->SwapElements(i, i - 1);
+  }
   node_named(g, "last_t")->set_input(0, "steps");
+  node_named(g, "last_t")->set_input(3, "begin");
   node_named(g, "sizes")->set_input(0, "forwards");
   EXPECT_EQ(count(b, OpKind::kStateRead), 0u);
   check_against_f64(b.proto);
   g->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(1)->set_dim_param("T");
   const std::string text = refusal_of(b.proto);
-  EXPECT_NE(text.find("written out one after the other"), std::string::npos) << text;
+  EXPECT_NE(text.find("the Loop carries a state that starts from 'begin'"), std::string::npos) << text;
   EXPECT_NE(text.find("try: --dim T=SIZE"), std::string::npos) << text;
 }
 

@@ -138,11 +138,14 @@ TEST(ResetMasks, ACellBesideAnotherStateStartsFromItsInput) {
   for (const int64_t steps : {1, 7, 20}) check_against_f64(b.proto, {steps, 3});
 }
 
+TEST(ResetMasks, OneThatGoesBackwardsIsALoopOverTurnedSteps) {
+  for (const bool given : {false, true}) {
+    const OnnxBuilder b = masked_scan("gru", Mask::kBefore, given, true);
+    for (const int64_t steps : {1, 7}) check_against_f64(b.proto, {steps, 3}, ends(steps, 3));
+  }
+}
+
 TEST(ResetMasks, WhatIsNoneIsRefusedByName) {
-  const std::string back = refusal_of(masked_scan("gru", Mask::kBefore, true, true).proto);
-  EXPECT_NE(back.find("'the_scan' (Scan)"), std::string::npos) << back;
-  EXPECT_NE(back.find("from the last step to the first"), std::string::npos) << back;
-  EXPECT_NE(back.find("multiplied by a mask"), std::string::npos) << back;
   // A part of a larger input.
   OnnxBuilder part = masked_scan("rnn", Mask::kBefore, true);
   onnx::GraphProto *g = part.proto.mutable_graph();

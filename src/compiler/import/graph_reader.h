@@ -238,7 +238,9 @@ class GraphReader {
     OpCall call{b_, node, Attributes(node), model_.opset, node_title(node)};
     const auto refusal = refusal_of([&] { read_call(call, node); });
     if (!refusal) return;
-    problems_.add(call.name, title_of_operator(node), b_.origins->named(refusal->what()), refusal->remedy);
+    const Remedy written_out = {model_.loop_sizes, ""};  // no other state of a loop starts from what a layer makes
+    problems_.add(call.name, title_of_operator(node), b_.origins->named(refusal->what()),
+                  node.op_type() == kStartsAt ? written_out : refusal->remedy);
     note_sizes(node);
   }
 

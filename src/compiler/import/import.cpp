@@ -207,6 +207,7 @@ class Refused {
     if (found.options.empty() && axes_.any_open(AxisRole::kBatch)) found = fixed(0, {});
     if (found.options.empty()) found = as_one_array();
     if (found.options.empty() && axes_.any_open(AxisRole::kBatch)) found = fixed(1, {});
+    if (found.options.empty() && !own.options.empty()) return own;
     if (found.options.empty()) found.why = open_sizes(problems.lines());
     return found;
   }

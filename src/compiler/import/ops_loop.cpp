@@ -6,7 +6,6 @@
 #include "compiler/import/select.h"
 #include "compiler/import/steps.h"
 #include "compiler/onnx/rewrite.h"
-#include "compiler/onnx/written_out.h"
 
 namespace rnnp::compiler {
 namespace {
@@ -121,13 +120,7 @@ void trips_of(OpCall &call) {
                   " that is not the number of steps of the sequence it reads; accepted: all its steps");
 }
 
-void loop(OpCall &call) {
-  const std::vector<int64_t> directions = call.attributes.integers("scan_input_directions");
-  if (!directions.empty() && std::all_of(directions.begin(), directions.end(), [](int64_t way) { return way == 1; }))
-    throw Refusal(
-        std::string("it goes from the last step to the first with a body that is no LSTM, GRU or RNN cell (one whose state is "
-                    "multiplied by a mask of each step is none); accepted: such a cell, from the first step to the last, or ") +
-        kWrittenOut);
+void loop(OpCall &) {
   throw Refusal(
       "it is a loop that does not go over the steps of one sequence from the first to the last; accepted: a body that reads step i "
       "of its "

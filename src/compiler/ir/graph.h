@@ -86,7 +86,8 @@ struct Norm {
   std::vector<float> scale, bias;
 };
 
-// A state that the library keeps from step to step, for kStateRead and kStateWrite: an index in Graph::states. loop_nodes: AttrLoop.
+// A state that the library keeps from step to step, for kStateRead and kStateWrite: an index in Graph::states. loop_nodes:
+// AttrLoop.
 struct StateRef {
   uint32_t state = 0;
   uint32_t loop_nodes = 0;

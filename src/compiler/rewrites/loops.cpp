@@ -118,8 +118,8 @@ class Expander {
     return t;
   }
 
-  // Whether the states of loops that are no layer cannot be kept from step to step: it matters to one which step it is, or it begins
-  // where another layer ends, or ends where one begins.
+  // Whether the states of loops that are no layer cannot be kept from step to step: it matters to one which step it is, or it
+  // begins where another layer ends, or ends where one begins.
   bool keep_none(const std::map<const OnnxNode *, Plan> &plans) const {
     const auto is_loop = [&](const OnnxNode *node) {
       const auto plan = plans.find(node);

@@ -22,7 +22,7 @@ FORMS = {
     "Split": "by sizes, in halves", "residual": ", of a shortened one", "difference of steps": "", "reversal by Slice": "",
     "ReverseSequence by": "input, constant, size", "Gather": "first, last, k, -k, several, last by size",
     "ReduceMean": ", taken off", "ReduceMax": ", taken off", "ReduceSum": ", taken off", "ReduceMin": ", taken off", "ArgMax": "", "ArgMin": "",
-    "CumSum": ", backwards, exclusive, backwards exclusive", "Softmax over time": "", "attention": ", to one row", "row as a step": "",
+    "CumSum": ", backwards, exclusive, backwards exclusive", "gated recurrence": ", backwards", "fixed recurrence": ", backwards", "Softmax over time": "", "attention": ", to one row", "row as a step": "",
     "row repeated by": "Tile, Expand, Concat, constant Tile, constant Expand", "Tile by": "number, batch, steps",
     "Range:": "place, part, backwards, how many", "Where by Range <": "lengths, number, size", "Mul by Range <": "lengths, number, size",
     "Reshape:": "rows, pairs, halves, all steps", "Unsqueeze and Squeeze": "", "row on all steps": "",

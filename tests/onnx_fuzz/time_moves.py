@@ -1,8 +1,9 @@
 """time_moves.py -- moves that pick steps, repeat them, take them together and compute with their number; decoders.
 SPDX-License-Identifier: Apache-2.0"""
 import numpy as np
-from onnx import TensorProto
+from onnx import TensorProto, helper
 
+import norm_cells
 import recurrent
 from graph import B, T, Value
 from time_graph import NotSampled
@@ -79,6 +80,32 @@ def cum_sum(g):
                reverse=backwards, exclusive=exclusive)
     g.keep(g.squashed(y))
     return "CumSum" + (" backwards" if backwards else "") + (" exclusive" if exclusive else "")
+
+
+def recurrence(g):
+    """h' = k h + (1 - k) x, k being constant or of x: a Scan whose body is no layer."""
+    if g.opset < norm_cells.SCAN_OF_RANKS:
+        raise NotSampled
+    x = g.laid(g.sequence(lambda v: v.most <= 20), "LBF")
+    features, s, kind = x.dims[2], norm_cells.Step(g), g.pick("gated", "fixed")
+    if kind == "gated":
+        keeps = s("Sigmoid", s("MatMul", "x", g.weights([features, features], 1 / np.sqrt(features))))
+    else:
+        keeps = g.uniform([features], 0.2, 0.95)
+    new = s("Mul", s("Sub", g.constant(np.array(1, np.float32)), keeps), "x")
+    after = s("Add", s("Mul", keeps, "h"), new)
+    y = s(*g.pick(("Identity", after), ("Tanh", after), ("Add", "h", "x")))
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [None, features]) for name in ("h", "x", after, y)]
+    body = helper.make_graph(s.nodes, "step", infos[:2], infos[2:])
+    shape = g.node("Concat", [g.size_of(x, 1), g.ints([features])], axis=0)
+    start = g.node("Expand", [g.constant(np.zeros([1, 1], np.float32)), shape])
+    back = g.chance(0.5)
+    attributes = {"scan_input_directions": [1], "scan_output_directions": [1]} if back else {}
+    last, each = g.node("Scan", [start, x], 2, num_scan_inputs=1, body=body, **attributes)
+    if g.chance(0.5):
+        g.keep(Value(last, [B, features], x.most))
+    g.keep(Value(each, x.dims, 2 * x.most))
+    return f"{kind} recurrence" + (" backwards" if back else "")
 
 
 def soft_max(g):
@@ -352,5 +379,5 @@ def changed_state(g, state):
     return state.name
 
 
-MOVES = {pick_step: 8, reduce: 5, arg_max: 2, cum_sum: 3, soft_max: 2, attention: 1, step_of_row: 4, repeat: 6, tile: 2, ramp: 3, mask: 4,
+MOVES = {pick_step: 8, reduce: 5, arg_max: 2, cum_sum: 3, recurrence: 6, soft_max: 2, attention: 1, step_of_row: 4, repeat: 6, tile: 2, ramp: 3, mask: 4,
          merge: 4, squeeze_and_back: 2, row_on_all: 2, layer: 10, layer_over_batch: 1, decoder: 8}

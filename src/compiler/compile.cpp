@@ -8,6 +8,7 @@
 #include "compiler/emit/winograd_choice.h"
 #include "compiler/emit/write_blob.h"
 #include "compiler/import/import.h"
+#include "compiler/ir/form_loops.h"
 #include "compiler/ir/implied_steps.h"
 #include "compiler/ir/one_row.h"
 #include "compiler/ir/passes.h"
@@ -143,6 +144,8 @@ Graph compile_graph(const OnnxModel &model, const CompileOptions &options) {
   const bool float_weights = !options.adjust && (options.weights.empty() || options.weights == "f32");
   const bool winograd = options.winograd && has_fast_blocks(options.target);
   Graph graph = Prepared(model, {options.states, {float_weights, winograd}}).import();
+  graph.stream_steps = options.stream_steps;
+  form_loops(&graph);
   note_evident_states(&graph);
   graph.notes.insert(graph.notes.end(), model.notes.begin(), model.notes.end());
   for (const std::string &name : model.unread)
@@ -163,7 +166,6 @@ Compiled compile_model(const OnnxModel &model, const CompileOptions &options) {
   if (options.stream_steps != 0 && !out.graph.causal) {
     throw ModelError("the model cannot run as a stream: " + out.graph.looks_ahead);
   }
-  out.graph.stream_steps = options.stream_steps;
   out.graph.metadata = metadata_of(model, options.metadata, options.onnx_metadata, &out.graph.notes);
   choose_storage(&out.graph, request);
   if (options.adjust) options.adjust(&out.graph, panels);

@@ -1,4 +1,4 @@
-"""Recurrent modern recurrent cells as ONNX models: one step with its states as inputs and outputs, and the same step in a Scan over a sequence.
+"""Recurrent modern recurrent cells as ONNX models: one step with its states as inputs and outputs, and the same step in Scans over a sequence.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -355,11 +355,24 @@ def step_model(cell, seed):
 
 def sequence_model(cell, seed):
     """A Scan whose body is the step; states start at zero."""
+    return model(helper.make_graph(*scans(cell, seed, "Y", [0])))
+
+
+def two_way_model(cell, seed):
+    """The same beside one from the last step to the first."""
+    nodes, *rest = scans(cell, seed, "Z", [0, 1])
+    nodes.append(helper.make_node("Concat", ["Z0", "Z1"], ["Y"], axis=-1))
+    return model(helper.make_graph(nodes, rest[0], rest[1], [tensor("Y")], rest[3]))
+
+
+def scans(cell, seed, made, directions):
     s, states = built(cell, seed)
     afters = [tensor(f"next{i}") for i in range(len(states))]
     body = helper.make_graph(s.nodes, "body", [tensor(name, [ROWS, *shape]) for name, shape in zip(states, cell[2])] + [tensor("x")],
                              afters + [tensor("y")])
     starts = [numpy_helper.from_array(np.zeros((ROWS, *shape), np.float32), f"start{i}") for i, shape in enumerate(cell[2])]
-    scan = helper.make_node("Scan", [start.name for start in starts] + ["X"], [f"last{i}" for i in range(len(states))] + ["Y"],
-                            name="scan", num_scan_inputs=1, body=body)
-    return model(helper.make_graph([scan], "sequence", [tensor("X", ["steps", ROWS, FEATURES])], [tensor("Y")], s.weights + starts))
+    outputs = [made if len(directions) == 1 else f"{made}{way}" for way in directions]
+    nodes = [helper.make_node("Scan", [start.name for start in starts] + ["X"], [f"last{i} {y}" for i in range(len(states))] + [y], name=f"scan{way}",
+                              num_scan_inputs=1, body=body, scan_input_directions=[way], scan_output_directions=[way])
+             for way, y in zip(directions, outputs)]
+    return nodes, "sequence", [tensor("X", ["steps", ROWS, FEATURES])], [tensor(y) for y in outputs], s.weights + starts

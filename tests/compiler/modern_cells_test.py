@@ -1,4 +1,4 @@
-"""Recurrent modern recurrent cells, as steps with --state and as whole sequences, beside the f64 evaluation, and onnxruntime where it is there.
+"""Recurrent modern recurrent cells, as steps with --state and as whole sequences, in one direction and in both, beside the f64 evaluation, and onnxruntime where it is there.
 
 modern_cells_test.py rnnpack [--table bench/results/networks.md]: writes the table of the page. SPDX-License-Identifier: Apache-2.0
 """
@@ -11,7 +11,7 @@ import tempfile
 import numpy as np
 import onnx
 from cli_support import Tool
-from modern_cells import CELLS, FEATURES, ROWS, sequence_model, step_model
+from modern_cells import CELLS, FEATURES, ROWS, sequence_model, step_model, two_way_model
 
 STEPS = 9
 TOLERANCE = 1e-5
@@ -67,6 +67,10 @@ def check(tool, folder, index, cell):
     got = run(tool, folder, blob, x, "y"), run(tool, folder, whole, x, "Y")
     assert np.max(np.abs(got[0] - got[1])) <= TOLERANCE, "the steps are not the sequence"
     against_onnxruntime([step, sequence], x, shapes, got)
+    _, both, both_text = compiled(tool, folder, f"both{index}", two_way_model(cell, index), 0)
+    ways = run(tool, folder, both, x, "Y")
+    assert np.max(np.abs(ways[..., :got[1].shape[-1]] - got[1])) <= TOLERANCE, "the first half of both directions is not the forward one"
+    assert "not causal" in both_text
     nodes = [re.findall(r"^  (\w+) ", each.split("\nnodes:")[1], re.M) for each in (text, whole_text)]
     for each in nodes:
         layer = each == ["recurrent"]

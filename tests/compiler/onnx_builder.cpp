@@ -227,8 +227,9 @@ void check_persistent_states(const onnx::ModelProto &proto, const std::vector<St
                              double tolerance) {
   try {
     const auto model = check_model(proto);
-    for (const char *target : {"generic", "cortex-m"}) {
-      Runner runner(compile_model(*model, CompileOptions{target, states}).blob);
+    Arrays by_step;  // of the target's model without loops
+    for (const auto &[target, stream_steps] : {std::pair("generic", 0u), {"generic", 4u}, {"cortex-m", 0u}, {"cortex-m", 2u}}) {
+      Runner runner(compile_model(*model, CompileOptions{target, states, stream_steps}).blob);
       ASSERT_TRUE(runner.facts().causal);
       std::mt19937 random(7);
       Arrays inputs;
@@ -249,6 +250,8 @@ void check_persistent_states(const onnx::ModelProto &proto, const std::vector<St
       RunOptions options;
       const Arrays whole = runner.run(inputs, options);
       for (const auto &output : expected) compare(target + (" " + output.first), whole.at(output.first), output.second, tolerance);
+      if (stream_steps == 0) by_step = whole;
+      expect_same_bits("in loops", by_step, whole);
       for (const size_t steps : {size_t{1}, size_t{3}}) {
         options.steps_per_call = steps;
         expect_same_bits("in pieces", whole, runner.run(inputs, options));

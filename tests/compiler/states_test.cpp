@@ -309,6 +309,28 @@ TEST(Streams, SessionsAreSizedForTheirSteps) {
   EXPECT_LT(bytes(8), bytes(0));
 }
 
+// Of cached(), whose GRU keeps h itself: what reads and writes the cache and the average.
+TEST(Streams, StatesOfTheCallerAreLoopsWhereACallHasManySteps) {
+  for (const uint32_t steps : {0u, 1u, 8u}) {
+    compiler::CompileOptions options;
+    options.states = kCached;
+    options.stream_steps = steps;
+    const compiler::Graph graph = compiler::compile_graph(*compiler::check_model(cached().proto), options);
+    std::vector<uint32_t> loops;
+    size_t end = 0;
+    for (size_t i = 0; i < graph.nodes.size(); ++i) {
+      const auto *state = std::get_if<compiler::StateRef>(&graph.nodes[i].attr);
+      if (state != nullptr && state->loop_nodes != 0) {
+        loops.push_back(state->loop_nodes);
+        end = i + state->loop_nodes;
+      }
+      const bool has_weights = graph.nodes[i].op == OpKind::kRecurrent || graph.nodes[i].op == OpKind::kDense;
+      EXPECT_TRUE(!has_weights || i >= end) << "a loop holds " << graph.nodes[i].name;
+    }
+    EXPECT_EQ(loops.size(), steps == 8 ? 2u : 0u) << steps;
+  }
+}
+
 // The decoder reads the final state, which is the layer's output where one call is one step; the state tensor takes it too.
 TEST(States, FinalStatesAreOutputsOfEachStep) {
   OnnxBuilder b;

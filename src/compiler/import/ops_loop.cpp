@@ -140,7 +140,7 @@ const std::vector<ImportRow> kImportLoop = {
     {"Loop", loop,
      "over the steps of sequences: an LSTM, GRU or RNN cell becomes that layer; any other body runs at every step; fixed steps are "
      "written out where states cannot last or no sequence is read"},
-    {"Scan", loop, "as Loop; along the first axis, from its end where the body is a cell", 9},
+    {"Scan", loop, "as Loop; along the first axis, from either end", 9},
 };
 
 }  // namespace rnnp::compiler

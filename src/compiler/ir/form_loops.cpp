@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <queue>
+#include <set>
 
 #include "compiler/ir/passes.h"
 
@@ -129,12 +130,12 @@ std::vector<uint32_t> in_order(const Edges &edges, const Parts &parts, const std
   return order;
 }
 
-// Why a node cannot run one step before the next one is known; nullptr: it can.
-const char *no_step_alone(const Graph &graph, const Node &node) {
+// Why a node of a loop cannot run one step before the next one is known; nullptr: it can. made: the loop's results.
+const char *no_step_alone(const Graph &graph, const Node &node, const std::set<uint32_t> &made) {
   if (const char *why = reads_later_steps(node)) return why;
-  const bool makes_steps =
-      std::any_of(node.out.begin(), node.out.end(), [&](uint32_t v) { return v != kNone && graph.values[v].sequence; });
-  return makes_steps || is_write(node) ? nullptr : "what it makes is known when the run ends";
+  const auto is_made_at_the_end = [&](uint32_t v) { return made.count(v) != 0 && !graph.values[v].sequence; };
+  return std::any_of(node.in.begin(), node.in.end(), is_made_at_the_end) ? "it uses in every step what is known when the run ends"
+                                                                         : nullptr;
 }
 
 // States that nothing reads any more.
@@ -166,6 +167,7 @@ void form_loops(Graph *graph) {
     graph->no_state = graph->looks_ahead;
     return;
   }
+  if (of_caller && graph->stream_steps <= 1) return;
   const Edges edges = edges_of(*graph);
   const Parts parts(edges);
   std::vector<std::vector<uint32_t>> members(parts.count());
@@ -177,9 +179,12 @@ void form_loops(Graph *graph) {
     const auto node_of = [&](uint32_t i) -> const Node & { return graph->nodes[i]; };
     std::stable_partition(loop.begin(), loop.end(), [&](uint32_t i) { return !is_write(node_of(i)); });
     std::stable_partition(loop.begin(), loop.end(), [&](uint32_t i) { return is_read(node_of(i)); });
-    const bool is_loop = is_read(node_of(loop[0]));
+    if (!is_read(node_of(loop[0]))) continue;
+    std::set<uint32_t> made;
+    for (const uint32_t i : loop) made.insert(node_of(i).out.begin(), node_of(i).out.end());
+    made.erase(kNone);
     for (const uint32_t i : loop) {
-      const char *why = is_loop ? no_step_alone(*graph, node_of(i)) : nullptr;
+      const char *why = no_step_alone(*graph, node_of(i), made);
       if (why != nullptr) graph->no_state = "node '" + node_of(i).name + "': " + why;
     }
   }

@@ -9,6 +9,8 @@ namespace rnnp::compiler {
 
 // Orders the nodes: those that depend on one another from one step to the next lie behind one another, reads first, writes last,
 // and the first says how many they are. Otherwise the order stays. Graph::no_state says why it cannot be, and then nothing changes.
+// A state that the caller named is one of calls of few steps: where Graph::stream_steps does not say more, there are no loops and
+// the model runs step by step, in memory for one step.
 void form_loops(Graph *graph);
 
 }  // namespace rnnp::compiler

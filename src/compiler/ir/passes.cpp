@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "compiler/ir/form_loops.h"
 #include "rnnpack/rnnpack.h"
 
 namespace rnnp::compiler {
@@ -194,7 +193,6 @@ void run_passes(Graph *graph) {
 
   find_first_chunk_rows(graph);
   find_causality(graph);
-  form_loops(graph);
 }
 
 uint64_t macs_per_step(const Graph &graph) {

@@ -474,7 +474,7 @@ class Expander {
       write_steps(node, form);
   }
 
-  // From the last step to the first: forward, between sequences that are turned round.
+  // From the last step to the first: forward, between sequences in reverse order.
   void write_backward(const OnnxNode &node, LoopForm form, int64_t fixed) {
     const std::vector<LoopForm::Steps> makes = form.makes;
     const std::string at = node_title(node);

@@ -3,6 +3,7 @@
 #include "support/blob_builder.h"
 
 #include <cmath>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 
@@ -302,14 +303,20 @@ uint32_t BlobBuilder::add_time_reverse(uint32_t x, uint32_t lengths) {
 uint32_t BlobBuilder::add_state_read(uint32_t elems, uint32_t *state, uint32_t start) {
   *state = add_persistent(elems);
   stepwise_ = true;
-  const rnnp::AttrState attr = {*state};
+  const rnnp::AttrLoop attr = {{*state}, 0};
   const std::vector<uint32_t> in = start == kNone ? std::vector<uint32_t>() : std::vector<uint32_t>{start};
-  return add_node(OpKind::kStateRead, &attr, sizeof attr, in, elems, true);
+  return add_node(OpKind::kStateRead, &attr, nodes_.size() == loop_ ? sizeof attr : sizeof attr.read, in, elems, true);
 }
 
-void BlobBuilder::add_state_write(uint32_t state, uint32_t x) {
+void BlobBuilder::add_state_write(uint32_t state, uint32_t x, uint32_t lengths) {
   const rnnp::AttrState attr = {state};
-  push_node(OpKind::kStateWrite, &attr, sizeof attr, {x, kNone}, {});
+  push_node(OpKind::kStateWrite, &attr, sizeof attr, {x, lengths}, {});
+}
+
+void BlobBuilder::end_loop() {
+  const uint32_t nodes = static_cast<uint32_t>(nodes_.size()) - loop_;
+  std::memcpy(attrs_.data() + nodes_[loop_].attr + offsetof(rnnp::AttrLoop, nodes), &nodes, sizeof nodes);
+  loop_ = kNone;
 }
 
 uint32_t BlobBuilder::add_conv(uint32_t x, rnnp::AttrConv a, uint32_t out_elems) {
@@ -396,7 +403,7 @@ std::vector<uint8_t> BlobBuilder::build() {
   h.version = rnnp::kBlobVersion;
   h.header_bytes = sizeof h;
   h.align = rnnp::kBlobAlign;
-  h.flags = (causal_ ? uint32_t(rnnp::kBlobCausal) : 0u) | (stepwise_ ? uint32_t(rnnp::kBlobStepwise) : 0u);
+  h.flags = (causal_ ? uint32_t(rnnp::kBlobCausal) : 0u) | (causal_ && stepwise_ ? uint32_t(rnnp::kBlobStepwise) : 0u);
   h.model_id = 0x1234 + weights_.size();
   h.macs_per_step = macs_per_step_;
   h.panel_format = format_of_nr(nr_);

@@ -108,7 +108,11 @@ class BlobBuilder {
   // A state of `elems` that the library keeps: its value before the step; add_state_write says what it becomes.
   // `start`: an input that a run may bring for it.
   uint32_t add_state_read(uint32_t elems, uint32_t *state, uint32_t start = rnnp::kNone);
-  void add_state_write(uint32_t state, uint32_t x);
+  // `lengths`: an input that says where rows end.
+  void add_state_write(uint32_t state, uint32_t x, uint32_t lengths = rnnp::kNone);
+  // The nodes added between these are a loop, which add_state_read begins.
+  void begin_loop() { loop_ = static_cast<uint32_t>(nodes_.size()); }
+  void end_loop();
   // A convolution of these words; its weights are small integers, kept in `conv`. Its state, matrix and bias are filled in.
   uint32_t add_conv(uint32_t x, rnnp::AttrConv attr, uint32_t out_elems);
   // The same of 3 x 3 windows and planes, its weights stored as the points of F(2x2, 3x3).
@@ -181,6 +185,7 @@ class BlobBuilder {
   uint32_t sequence_elems_ = 0, row_elems_ = 0;
   uint64_t macs_per_step_ = 0;
   bool causal_ = true, stepwise_ = false;
+  uint32_t loop_ = rnnp::kNone;  // the first node of the one that has begun
   std::vector<rnnp::BlobValue> values_;
   std::vector<rnnp::BlobNode> nodes_;
   std::vector<uint32_t> args_;

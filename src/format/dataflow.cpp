@@ -399,13 +399,20 @@ class Flow {
     return true;
   }
 
-  // What leaves the loop that begins with this node comes to life before it, and what it read from outside ends behind it.
+  // What leaves the loop that begins with this node comes to life before it, and what it read from outside ends behind it. Rows
+  // that it makes are known when its last step has run: none of its nodes reads them.
   bool begin_loop(uint32_t index) {
     const uint32_t count = loop_nodes(m_, m_.nodes[index]);
     if (count == 0) return true;
     loop_ = {static_cast<uint16_t>(index), static_cast<uint16_t>(index + count - 1)};
     bool fits = true;
     for_each_arg_in_pool(loop_, [&](uint32_t v) { fits = fits && (memory_.spans[memory_.owner[v]].first != index || begin(v)); });
+    for (uint32_t i = index; i <= loop_.last; ++i) {
+      for (uint32_t k = 0; k < m_.nodes[i].input_count; ++k) {
+        const uint32_t x = m_.node_input(m_.nodes[i], k);
+        fits = fits && (!is_row(x) || written_.has(x));
+      }
+    }
     return fits;
   }
   void end_loop(uint32_t index) {

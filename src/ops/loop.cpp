@@ -2,6 +2,7 @@
 #include "ops/loop.h"
 
 #include "format/loop_nodes.h"
+#include "ops/conv_history.h"
 
 namespace rnnp {
 namespace {
@@ -24,6 +25,17 @@ bool has_steps(const Model &m, const BlobNode &node) {
   return node.op == uint32_t(OpKind::kStateWrite);
 }
 
+// A step of it needs no later one, and none before it but what it keeps as states.
+bool steps_stand_alone(const Model &m, const BlobNode &node) {
+  if (node.op == uint32_t(OpKind::kTimeReverse)) return false;
+  if (node.op == uint32_t(OpKind::kConv)) {
+    const AttrConv *a = m.attr<AttrConv>(node);
+    return a != nullptr && !reads_ahead(*a) && (a->lead <= 0 || a->state != kNone);
+  }
+  const AttrRecurrent *a = node.op == uint32_t(OpKind::kRecurrent) ? m.attr<AttrRecurrent>(node) : nullptr;
+  return a == nullptr || (a->direction[0].reverse == 0 && (a->direction_count == 1 || a->direction[1].reverse == 0));
+}
+
 }  // namespace
 
 bool loop_fits(const Model &m, const BlobNode &head) {
@@ -31,7 +43,7 @@ bool loop_fits(const Model &m, const BlobNode &head) {
   if (count > m.nodes.count - index) return false;
   for (uint32_t i = 0; i < count; ++i) {
     const BlobNode &node = m.nodes[index + i];
-    if (!has_steps(m, node) || (i != 0 && loop_nodes(m, node) != 0)) return false;
+    if (!has_steps(m, node) || !steps_stand_alone(m, node) || (i != 0 && loop_nodes(m, node) != 0)) return false;
   }
   return true;
 }

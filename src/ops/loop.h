@@ -13,8 +13,8 @@ struct LoopSlots {
   void **first;  // [operands and results of the loop's nodes, in their order] where the value lies at the chunk's first step
 };
 
-// The attributes say a loop that the blob can have: nodes that exist, each with a result at every step or a kStateWrite, and no
-// other loop among them.
+// The attributes say a loop that the blob can have: nodes that exist, each with a result at every step or a kStateWrite, none that
+// needs other steps than its own and those that its states keep, and no other loop among them.
 bool loop_fits(const Model &m, const BlobNode &node);
 
 // Reserves LoopSlots::first for the loop that the node begins; nullptr where it begins none.

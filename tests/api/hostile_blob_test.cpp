@@ -78,7 +78,7 @@ TEST(HostileBlob, EveryFlippedBitOfTheTablesIsRefused) {
 }
 
 // A running sum that the library keeps, behind a recurrent layer.
-std::vector<uint8_t> persistent_state_blob() {
+std::vector<uint8_t> persistent_state_blob(bool loop = false) {
   BlobBuilder b(5);
   const uint32_t x = b.add_input(3);
   RecurrentOptions rnn;
@@ -86,10 +86,12 @@ std::vector<uint8_t> persistent_state_blob() {
   rnn.hidden = 6;
   const uint32_t h = b.add_recurrent(x, 3, rnn);
   uint32_t state;
+  if (loop) b.begin_loop();
   const uint32_t before = b.add_state_read(6, &state);
   const rnnp::AttrBinary add = {uint32_t(rnnp::Binary::kAdd), 1, {6}, {1}, {1}};
   const uint32_t after = b.add_node(rnnp::OpKind::kBinary, &add, sizeof add, {before, h}, 6, true);
   b.add_state_write(state, after);
+  if (loop) b.end_loop();
   b.add_output(after);
   return b.build();
 }
@@ -208,6 +210,12 @@ TEST(HostileBlob, MalformedTablesAreSafe) {
 TEST(HostileBlob, MalformedPersistentStatesAreSafe) {
   EXPECT_EQ(RNNP_OK, open_and_run(persistent_state_blob()));
   corrupt_everywhere(persistent_state_blob());
+}
+
+// A run of them goes round the loop twice.
+TEST(HostileBlob, MalformedLoopsAreSafe) {
+  EXPECT_EQ(RNNP_OK, open_and_run(persistent_state_blob(true)));
+  corrupt_everywhere(persistent_state_blob(true));
 }
 
 TEST(HostileBlob, MalformedConvolutionsAreSafe) {

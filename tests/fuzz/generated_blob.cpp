@@ -29,9 +29,11 @@ class BlobGenerator : GeneratedLayers {
     add_inputs();
     const uint32_t nodes = c_.range(1, 8);
     for (uint32_t i = 0; i < nodes; ++i) add_node();
-    if (stepwise_) write_states();
+    for (const uint32_t s : kept_) {
+      if (stepwise_) write_state(s);
+    }
     add_outputs();
-    t_.header.flags = (causal_ ? uint32_t(kBlobCausal) : 0u) | (stepwise_ ? uint32_t(kBlobStepwise) : 0u);
+    t_.header.flags = (causal_ ? uint32_t(kBlobCausal) : 0u) | (stepwise_ || (causal_ && loops_) ? uint32_t(kBlobStepwise) : 0u);
     join_weights();
     return std::move(t_);
   }
@@ -57,7 +59,7 @@ class BlobGenerator : GeneratedLayers {
       case 8:
         return copy();
       case 9:
-        return time_step();
+        return in_loop() ? unary() : time_step();
       case 10:
         return conv();
       case 11:
@@ -71,6 +73,7 @@ class BlobGenerator : GeneratedLayers {
       case 15:
         return matmul();
       case 16:
+        if (in_loop()) return gather();
         return c_.once_in(2) ? time_reduce() : c_.once_in(2) ? time_reverse() : gather();
       case 17:
         return feature_recurrent();
@@ -86,7 +89,7 @@ class BlobGenerator : GeneratedLayers {
 
   // An operand for n numbers over dims: a value as it is, its one element for all, or a constant.
   uint32_t broadcast(uint32_t rank, const uint32_t *dims, uint32_t n, bool *one) {
-    const uint32_t v = any();
+    const uint32_t v = any_operand();
     *one = elems(v) != n;
     (void)rank;
     (void)dims;
@@ -114,7 +117,7 @@ class BlobGenerator : GeneratedLayers {
 
   // All of x, in another order or backwards, into a part of y.
   void copy() {
-    const uint32_t x = c_.once_in(6) ? add_const(c_.range(1, kMostElems)) : any();
+    const uint32_t x = c_.once_in(6) && !in_loop() ? add_const(c_.range(1, kMostElems)) : any();
     AttrCopy a = {};
     a.rank = factors(elems(x), a.dims);
     dense_strides(a.rank, a.dims, a.x_stride);
@@ -167,7 +170,7 @@ class BlobGenerator : GeneratedLayers {
       a.time_taps = c_.range(1, 3);
       a.time_dilation = c_.range(1, 2);
       const uint32_t reach = (a.time_taps - 1) * a.time_dilation;
-      a.lead = static_cast<int32_t>(causal_ ? reach : c_.below(reach + 1));
+      a.lead = static_cast<int32_t>(causal_ || in_loop() ? reach : c_.below(reach + 1));
       if (a.lead > 0 && static_cast<uint32_t>(a.lead) == reach) a.state = add_empty_state(reach * elems(x), 1);
     }
     const uint32_t depth = a.time_taps * a.window.kernel[1] * a.in_channels;
@@ -239,7 +242,7 @@ class BlobGenerator : GeneratedLayers {
   }
 
   void matmul() {
-    const uint32_t a = any(), b = any();
+    const uint32_t a = any(), b = any_operand();
     AttrMatMul t = {};
     t.k = c_.range(1, 4);
     while (elems(a) % t.k != 0 || elems(b) % t.k != 0) --t.k;
@@ -278,20 +281,39 @@ class BlobGenerator : GeneratedLayers {
   }
 
   void state_read() {
-    if (!stepwise_) return;
+    if (!stepwise_ && !in_loop()) return loop();
     const uint32_t n = c_.range(1, kMostElems), s = add_state(n, 1);
     kept_.push_back(s);
     add(OpKind::kStateRead, AttrState{s}, {}, {add_made(n, true, false)});
   }
 
-  void write_states() {
-    for (const uint32_t s : kept_) {
-      for (const uint32_t v : operands_) {
-        if (value(v).sequence == 0 || elems(v) != t_.states[s].elems) continue;
-        t_.add_node(OpKind::kStateWrite, AttrState{s}, {v, lengths()}, {});
-        break;
-      }
+  void write_state(uint32_t s) {
+    for (const uint32_t v : operands_) {
+      if (value(v).sequence == 0 || elems(v) != t_.states[s].elems) continue;
+      t_.add_node(OpKind::kStateWrite, AttrState{s}, {v, lengths()}, {});
+      break;
     }
+  }
+
+  // Begins with a state_read, may have others, and writes their states or does not.
+  void loop() {
+    const uint32_t n = c_.range(1, kMostElems), s = add_state(n, 1);
+    const size_t head = t_.nodes.size();
+    begin_loop();
+    const std::vector<uint32_t> in = c_.once_in(4) ? std::vector<uint32_t>{add_input(RNNP_ROLE_STATE, n)} : std::vector<uint32_t>();
+    const uint32_t before = add_made(n, true, false);
+    kept_ = {s};
+    add(OpKind::kStateRead, AttrLoop{{s}, 0}, in, {before});
+    for (uint32_t i = c_.range(1, 4); i > 0; --i) add_node();
+    if (has(operands_, before) && c_.once_in(2)) {  // of the size that the state has
+      const uint32_t x = any_of(true);
+      add(OpKind::kBinary, AttrBinary{uint32_t(Binary::kMin), 1, {n}, {1}, {elems(x) == n ? 1u : 0u}}, {before, x},
+          {result(n, {before, x})});
+    }
+    for (const uint32_t kept : kept_) write_state(kept);
+    t_.set_attr(t_.nodes[head], AttrLoop{{s}, static_cast<uint32_t>(t_.nodes.size() - head)});
+    end_loop();
+    loops_ = true;
   }
 
   void add_outputs() {
@@ -306,7 +328,7 @@ class BlobGenerator : GeneratedLayers {
     }
   }
 
-  bool defined_;
+  bool defined_, loops_ = false;
 };
 
 }  // namespace

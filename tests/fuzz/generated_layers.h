@@ -67,14 +67,14 @@ class GeneratedLayers : protected GeneratedValues {
     const uint32_t x = any_of(true);
     if (x == kNone) return;
     const uint32_t masked = elems(x) % 4 == 3 ? 1 : 0;  // some, and the models of others stay as they are
-    AttrRecurrent a = layer(elems(x) - masked, !causal_, true);
+    AttrRecurrent a = layer(elems(x) - masked, !causal_ && !in_loop(), true);
     if (masked) a.flags |= kMaskedSteps;
     const bool lstm = a.cell == uint32_t(Cell::kLstm);
     BlobStrided h[2] = {{0, 1}, {0, 1}}, c[2] = {{0, 1}, {0, 1}};
     const uint32_t init_h = initial(a, a.direction_count, h), init_c = lstm ? initial(a, a.direction_count, c) : kNone;
     for (uint32_t d = 0; d < 2; ++d) a.direction[d].init_h = h[d], a.direction[d].init_c = c[d];
     const uint32_t width = a.direction_count * a.hidden_size;
-    const uint32_t y = c_.once_in(8) ? kNone : add_made(width, true, false);
+    const uint32_t y = c_.once_in(8) && !in_loop() ? kNone : add_made(width, true, false);
     const uint32_t y_h = c_.once_in(3) ? add_made(width, false, false) : kNone;
     const uint32_t y_c = lstm && c_.once_in(3) ? add_made(width, false, false) : kNone;
     add(OpKind::kRecurrent, a, {x, init_h, init_c, lengths()}, {y, y_h, y_c});
@@ -102,7 +102,7 @@ class GeneratedLayers : protected GeneratedValues {
   }
 
   uint32_t feature_state(uint32_t n) {
-    const uint32_t v = any();
+    const uint32_t v = any_operand();
     return elems(v) == n ? v : c_.once_in(3) ? add_const(n) : kNone;
   }
 

@@ -58,14 +58,43 @@ class GeneratedValues {
     const uint32_t other = c_.below(static_cast<uint32_t>(t_.values.size()));
     const BlobValue &old = t_.values[other];
     const bool same_pool = old.kind == uint32_t(sequence ? ValueKind::kSequence : ValueKind::kRow);
-    if (same_pool && old.row_elems == n && reuse_ && std::find(operands_.begin(), operands_.end(), other) == operands_.end())
+    const bool named = has(operands_, other) || (in_loop() && has(loop_.named, other));
+    if (same_pool && old.row_elems == n && reuse_ && !named) {
       at = old.location;
+      if (in_loop() && other >= loop_.first_value) loop_.inside.push_back(static_cast<uint32_t>(t_.values.size()));
+    }
     if (at == pool) pool += (n + 15) / 16 * 16;
     return t_.add_value(
         {uint32_t(sequence ? ValueKind::kSequence : ValueKind::kRow), 0, n, at, sequence ? 1u : 0u, early ? 1u : 0u});
   }
 
-  uint32_t any() { return operands_[c_.below(static_cast<uint32_t>(operands_.size()))]; }
+  // A loop under way: values from outside live as long as it does.
+  struct LoopUnderWay {
+    bool begun = false;
+    uint32_t first_value = 0;
+    std::vector<uint32_t> named;   // values from outside that its nodes may have named
+    std::vector<uint32_t> inside;  // values that lie where another of the loop lay: they do not leave it
+    std::vector<uint32_t> rows;    // what its layers end with: known behind it
+  };
+  bool in_loop() const { return loop_.begun; }
+  static bool has(const std::vector<uint32_t> &list, uint32_t v) { return std::find(list.begin(), list.end(), v) != list.end(); }
+
+  void begin_loop() {
+    loop_ = {};
+    loop_.begun = true;
+    loop_.first_value = static_cast<uint32_t>(t_.values.size());
+    loop_.named = operands_;
+  }
+  void end_loop() {
+    loop_.begun = false;
+    const auto stays = [&](uint32_t v) { return has(loop_.inside, v); };
+    operands_.erase(std::remove_if(operands_.begin(), operands_.end(), stays), operands_.end());
+    operands_.insert(operands_.end(), loop_.rows.begin(), loop_.rows.end());
+  }
+
+  uint32_t any_operand() { return operands_[c_.below(static_cast<uint32_t>(operands_.size()))]; }
+  // What a node's result is shaped by: of steps in a loop, whose first value is always there.
+  uint32_t any() { return in_loop() ? any_of(true) : any_operand(); }
   // Of one kind: steps or not; kNone when there is none.
   uint32_t any_of(bool sequence) {
     const uint32_t first = c_.below(static_cast<uint32_t>(operands_.size()));
@@ -93,7 +122,8 @@ class GeneratedValues {
   void add(OpKind op, const T &attr, const std::vector<uint32_t> &in, const std::vector<uint32_t> &out) {
     t_.add_node(op, attr, in, out);
     for (const uint32_t v : out) {
-      if (v != kNone) operands_.push_back(v);
+      if (v == kNone) continue;
+      (in_loop() && value(v).sequence == 0 ? loop_.rows : operands_).push_back(v);
     }
     // Now and then an operand is read for the last time, and its memory is free.
     if (operands_.size() > 3 && c_.once_in(3)) operands_.erase(operands_.begin());
@@ -220,6 +250,7 @@ class GeneratedValues {
   std::vector<float> constant_pool_;
   std::vector<uint8_t> packed_;
   std::vector<uint32_t> operands_, kept_;  // values that nodes may read; states read by a node
+  LoopUnderWay loop_;
 };
 
 }  // namespace rnnp_fuzz

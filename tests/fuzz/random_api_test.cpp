@@ -2,6 +2,7 @@
 // pages alone. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "generated_blob.h"
@@ -27,6 +28,13 @@ uint64_t times() {
   return text != nullptr ? std::strtoull(text, nullptr, 10) : 1;
 }
 
+bool has_loop(const rnnp_test::BlobTables &tables) {
+  return std::any_of(tables.nodes.begin(), tables.nodes.end(), [&](const rnnp::BlobNode &node) {
+    return node.op == uint32_t(rnnp::OpKind::kStateRead) && node.attr_bytes == sizeof(rnnp::AttrLoop) &&
+           tables.attr<rnnp::AttrLoop>(node).nodes != 0;
+  });
+}
+
 Counts random_api_seeds(uint64_t first, uint64_t count, bool malformed, bool threads) {
   Counts counts;
   first += times() << 32;
@@ -43,6 +51,17 @@ Counts random_api_seeds(uint64_t first, uint64_t count, bool malformed, bool thr
 TEST(Walks, GeneratedBlobsOpenAndRun) {
   const Counts c = random_api_seeds(1, 4000, false, false);
   EXPECT_GT(c.opened, c.walks * 99 / 100);
+  EXPECT_GT(c.made, c.walks * 7 / 10);
+  EXPECT_GT(c.ran, c.walks / 2);
+}
+
+TEST(Walks, GeneratedLoopsOpenAndRun) {
+  Counts c;
+  for (uint64_t seed = 1; c.walks < 400; ++seed) {
+    ByteSource choices(seed);
+    const rnnp_test::BlobTables tables = generated_blob(&choices);
+    if (has_loop(tables)) c.add(walk(tables.bytes(), &choices, false));
+  }
   EXPECT_GT(c.made, c.walks * 7 / 10);
   EXPECT_GT(c.ran, c.walks / 2);
 }

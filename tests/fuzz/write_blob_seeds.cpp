@@ -22,10 +22,12 @@ int main(int argc, char **argv) {
     const uint32_t y = b.add_recurrent(x, 4, o, &y_h, nullptr, extra);
     b.add_output(b.add_dense(y, o.hidden * (o.bidirectional ? 2 : 1), 5, rnnp::Act::kTanh));
     b.add_output(y_h, "h");
-    if (i == 2 || i == 7) {  // a state that the library keeps: x of the step before
+    if (i == 2 || i == 7) {  // a state that the library keeps: x of the step before; once as a loop
       uint32_t state;
+      if (i == 7) b.begin_loop();
       b.add_output(b.add_state_read(4, &state), "before");
       b.add_state_write(state, x);
+      if (i == 7) b.end_loop();
     }
     const std::vector<uint8_t> blob = b.build();
     std::FILE *f = std::fopen((std::string(argv[1]) + "/seed" + std::to_string(i) + ".rnnp").c_str(), "wb");

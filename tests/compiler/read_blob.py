@@ -202,6 +202,8 @@ class Blob:
             kind = word(OPS, op)
             known = attr_bytes >= ATTR_BYTES.get(kind, 1 << 32)
             shown = getattr(self, kind)(self.sections["attrs"][0] + attr) if known else {"unknown_bytes": attr_bytes}
+            if kind == "state_read" and attr_bytes >= 8:  # a loop's number of nodes
+                shown["nodes"] = self.unpack("I", self.sections["attrs"][0] + attr + 4)[0]
             if kind == "recurrent" and attr_bytes >= 208:
                 shown.update(self.rest_of_recurrent(shown, self.sections["attrs"][0] + attr + 200, attr_bytes))
             out.append({"name": self.string(name), "op": kind, "inputs": args[in_first:in_first + in_count],

@@ -55,6 +55,30 @@ TEST(Inspect, SaysThatAttributesAreTooShort) {
   EXPECT_EQ(19u, seen.size());
 }
 
+// x -> a -> loop: [before -> sum, with a -> two more, the state's next] -> of before.
+TEST(Inspect, ShowsLoopsAndWhatLivesAsLongAsThey) {
+  rnnp_test::BlobBuilder b(1);
+  const rnnp::AttrUnary tanh = {{uint32_t(rnnp::Act::kTanh), 0, 0}};
+  const rnnp::AttrBinary add = {uint32_t(rnnp::Binary::kAdd), 1, {16}, {1}, {1}};
+  const auto bend = [&](uint32_t x) { return b.add_node(rnnp::OpKind::kUnary, &tanh, sizeof tanh, {x}, 16, true); };
+  uint32_t state;
+  const uint32_t a = bend(b.add_input(16));
+  b.begin_loop();
+  const uint32_t before = b.add_state_read(16, &state);
+  b.add_state_write(state, bend(bend(b.add_node(rnnp::OpKind::kBinary, &add, sizeof add, {before, a}, 16, true))));
+  b.end_loop();
+  b.add_output(bend(before));
+  const std::string text = inspect_blob(b.build());
+  const auto shows = [&](const std::string &what) { return text.find(what) != std::string::npos; };
+  EXPECT_TRUE(shows("causal: may run in pieces, its loops step by step\n"));
+  EXPECT_TRUE(shows("state 0, a loop of 5 nodes)\n"));
+  EXPECT_TRUE(shows("\n  unary       node0 ") && shows("\n  | state_read  node1 ") && shows("\n  | state_write node5 ") &&
+              shows("\n  unary       node6 "));
+  EXPECT_TRUE(shows("value 1    nodes 0 .. 5\n")) << "a, to the loop's end";
+  EXPECT_TRUE(shows("value 2    nodes 1 .. 6\n")) << "before, which leaves it";
+  EXPECT_TRUE(shows("value 4    nodes 3 .. 4\n")) << "inside";
+}
+
 TEST(Inspect, ShowsNamesThatAreNoText) {
   BlobTables t = generated(4, false);
   t.inputs[0].name = t.add_string("a\xff\xc3(z");

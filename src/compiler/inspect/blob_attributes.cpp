@@ -184,8 +184,10 @@ class AttributeReader {
     return out;
   }
 
-  // What comes behind the others' attributes: fraction bits of integer-only layers, norms of a kLstmNorm.
+  // What comes behind the others' attributes: the nodes of a loop, fraction bits of integer-only layers, norms of a kLstmNorm.
   Json with_rest(Json layer) const {
+    if (static_cast<OpKind>(node_.op) == OpKind::kStateRead && node_.attr_bytes >= sizeof(AttrLoop))
+      layer["nodes"] = attribute<AttrLoop>().nodes;
     if (static_cast<OpKind>(node_.op) != OpKind::kRecurrent || node_.attr_bytes < sizeof(AttrIntegerRecurrent)) return layer;
     if (Cell(attribute<AttrRecurrent>().cell) != Cell::kLstmNorm) {
       const auto a = attribute<AttrIntegerRecurrent>();

@@ -94,7 +94,8 @@ std::string attr_text(const Json &doc, const Json &node) {
   if (op == "binary") return attr["op"].get<std::string>() + " over " + dims_text(attr["dims"]);
   if (op == "softmax") return std::string(attr["log"] == true ? "log, " : "") + "axis of " + attr["axis"].dump();
   if (op == "copy") return dims_text(attr["dims"]) + " at " + attr["x_first"].dump() + " -> " + attr["y_first"].dump();
-  if (op == "state_read" || op == "state_write") return "state " + attr["state"].dump();
+  if (op == "state_read" || op == "state_write")
+    return "state " + attr["state"].dump() + (nodes_of_loop(node) == 0 ? "" : ", a loop of " + attr["nodes"].dump() + " nodes");
   if (op == "conv") return conv_text(attr, doc["matrices"]);
   if (op == "pool")
     return attr["pool"].get<std::string>() + " of " + dims_text(attr["kernel"]) + " over " + dims_text(attr["in_size"]) + " x " +
@@ -160,7 +161,12 @@ std::string blob_text(const Json &doc) {
   if (doc.contains("axes")) text += "axes: " + doc["axes"].get<std::string>() + "\n";
   text += "model id " + doc["model_id"].get<std::string>() + ", panels " + doc["panel_format"].get<std::string>() + "\n";
   text += doc["causal"] == true ? "causal: may run in pieces" : "not causal: runs whole sequences";
-  if (doc["stepwise"] == true) text += ", one step at a time";
+  const Json &all = doc["nodes"];
+  const bool loops = std::any_of(all.begin(), all.end(), [](const Json &node) { return nodes_of_loop(node) != 0; });
+  if (loops)
+    text += ", its loops step by step";
+  else if (doc["stepwise"] == true)
+    text += ", one step at a time";
   if (doc["stream_steps"] != 0) text += ", a streaming model of " + doc["stream_steps"].dump() + " steps a call";
   text += doc["fixed_batch"] == 0 ? "\n" : ", batch fixed at " + doc["fixed_batch"].dump() + "\n";
   text += states_of_caller_text(doc);
@@ -190,8 +196,12 @@ std::string blob_text(const Json &doc) {
             m["units"].dump() + " units x " + m["k"].dump() + "\n";
   }
   text += "nodes:\n";
+  size_t left_of_loop = 0;
   for (const Json &node : doc["nodes"]) {
-    text += "  " + pad(node["op"].get<std::string>() + " ", 12) + pad(node["name"].get<std::string>(), 24) + " " +
+    left_of_loop = std::max(left_of_loop, nodes_of_loop(node));
+    text += left_of_loop != 0 ? "  | " : "  ";
+    left_of_loop -= left_of_loop != 0;
+    text += pad(node["op"].get<std::string>() + " ", 12) + pad(node["name"].get<std::string>(), 24) + " " +
             list_text(doc, node["inputs"]) + " -> " + list_text(doc, node["outputs"]) + "  (" + attr_text(doc, node) + ")\n";
   }
   return text;

@@ -15,5 +15,11 @@ namespace rnnp::compiler {
 nlohmann::ordered_json blob_document(const AlignedBytes &blob);
 std::string blob_text(const nlohmann::ordered_json &document);
 
+// Nodes of the loop that a node of the document begins, as the blob says, however many follow; 0: none.
+inline size_t nodes_of_loop(const nlohmann::ordered_json &node) {
+  const bool begins = node["op"] == "state_read" && node["attr"].contains("nodes");
+  return begins ? node["attr"]["nodes"].get<size_t>() : 0;
+}
+
 }  // namespace rnnp::compiler
 #endif  // RNNPACK_COMPILER_INSPECT_BLOB_VIEW_H_

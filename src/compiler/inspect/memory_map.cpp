@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "compiler/inspect/blob_view.h"
 #include "compiler/ir/memory.h"
 
 namespace rnnp::compiler {
@@ -29,6 +30,24 @@ std::vector<size_t> operands(const Json &node) {
     }
   }
   return out;
+}
+
+// What a loop and nodes beside it name lives for all of the loop.
+void outlast_loops(const Json &nodes, std::vector<Life> *lives) {
+  for (size_t first = 0; first < nodes.size(); ++first) {
+    const size_t count = std::min(nodes_of_loop(nodes[first]), nodes.size() - first);
+    if (count == 0) continue;
+    const size_t last = first + count - 1;
+    for (size_t n = first; n <= last; ++n) {
+      for (const size_t v : operands(nodes[n])) {
+        Life &life = (*lives)[v];
+        if (life.first >= first && life.last <= last) continue;
+        life.touch(first);
+        life.touch(last);
+      }
+    }
+    first = last;
+  }
 }
 
 // Rows made or read by nodes that run for every chunk last over all such nodes; early ones that others read, over the whole run.
@@ -60,6 +79,7 @@ std::vector<Life> lives_of(const Json &doc) {
     }
   }
   for (const Json &output : doc["outputs"]) lives[output["value"].get<size_t>()].touch(nodes.size());
+  outlast_loops(nodes, &lives);
   return lives;
 }
 

@@ -502,6 +502,41 @@ TEST(RowsOfConstantsTest, ThatAreTheSameAreOneOfAllRows) {
   }
 }
 
+// jnp.zeros_like of the example is written as a constant of its size.
+TEST(RowsOfConstantsTest, ThatAreTheSameInAllStepsAreOfAnyNumberOfSteps) {
+  for (const bool steps_first : {true, false}) {
+    for (const bool same : {true, false}) {
+      OnnxBuilder b;
+      const std::vector<Dim> sizes = steps_first ? std::vector<Dim>{7, 3, kIn} : std::vector<Dim>{3, 7, kIn};
+      b.input("X", sizes).output("Y").output("sum").weights("", 3, 1, kIn, kHidden).constant_ints("one", {1}, {1});
+      b.constant("zero", {}, {0.0f});
+      std::vector<float> numbers;
+      for (int64_t place = 0; place < int64_t{7} * 3; ++place) {
+        for (int unit = 0; unit < kHidden; ++unit) numbers.push_back(0.25f * static_cast<float>(unit + (same ? 0 : place)));
+      }
+      b.constant("C", {sizes[0].value, sizes[1].value, kHidden}, numbers);
+      if (!steps_first) b.node("Transpose", {"X"}, {"x"}).with("perm", std::vector<int64_t>{1, 0, 2});
+      b.node("GRU", {steps_first ? "X" : "x", "W", "R", "B"}, {"h"}).with("hidden_size", kHidden);
+      b.node("Squeeze", {"h", "one"}, {"steps"});
+      if (!steps_first) b.node("Transpose", {"steps"}, {"rows"}).with("perm", std::vector<int64_t>{1, 0, 2});
+      const std::string y = steps_first ? "steps" : "rows";
+      b.node("Greater", {y, "zero"}, {"above"});
+      b.node("Where", {"above", y, "C"}, {"Y"});
+      b.node("Add", {"C", "Y"}, {"sum"});
+      if (!same) {
+        EXPECT_NE(refusal_of(b.proto).find("do not broadcast"), std::string::npos) << refusal_of(b.proto);
+        continue;
+      }
+      const compiler::Graph graph = compiler::compile_graph(*compiler::check_model(b.proto), {"generic", {}});
+      for (const compiler::Io &output : graph.outputs) {
+        EXPECT_EQ(output.dims[steps_first ? 0 : 1], RNNP_DIM_STEPS);
+        EXPECT_EQ(output.dims[steps_first ? 1 : 0], RNNP_DIM_BATCH);
+      }
+      check_against_f64(b.proto, {7, 3});
+    }
+  }
+}
+
 TEST(DimTest, EqualityIsAlgebra) {
   const Size t = Size::symbol("steps", 101), n = Size::symbol("batch", 103);
   EXPECT_EQ((t + 3) - 3, t);

@@ -29,7 +29,7 @@ ACTIVATIONS = {
     "log1p": lambda x: jnp.sign(x) * jnp.log1p(jnp.abs(x)), "sin": jnp.sin, "abs": jnp.abs, "power": lambda x: x ** 3 / (1 + x ** 2),
     "sqrt": lambda x: jnp.sqrt(x ** 2 + 1e-3), "minimum": lambda x: jnp.minimum(x, 0.5), "tanh_gelu": lambda x: 0.5 * x * (1 + jnp.tanh(0.8 * x))}
 BACKWARDS = 0.01  # of scans: jax2onnx 0.17 exports none with reverse=True
-BOTH = 0.1  # networks with what keeps a state beside layers and with what knows the whole run: most such are refused
+BOTH = 0.5  # networks with what keeps a state beside layers and with what knows the whole run
 KEEPS_STATE = {"cumsum", "cumlogsumexp"}  # and loops that are no layer
 WHOLE_RUN = {"attention", "over time", "squeeze", "flip", "flip by slice", "backward cumsum", "center", "min max", "places", "pool", "roll", "mean so far"}
 CELLS = ("LSTMCell", "OptimizedLSTMCell", "GRUCell", "SimpleCell", "MGUCell")

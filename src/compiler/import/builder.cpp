@@ -227,11 +227,12 @@ bool is_same_along(const std::vector<float> &numbers, View view, size_t axis) {
 
 }  // namespace
 
-// Exporters compute states as large as the example's batch: where all rows are the same, they are one of any batch.
-void Builder::spread_row(View *constant, size_t axis, const Axis &like) const {
+// Exporters compute constants as large as the example: where all its rows or all its steps are the same, there are any number.
+void Builder::spread_constant(View *constant, size_t axis, const Axis &like) const {
   const Value &value = graph.values[constant->value];
-  const bool rows = like.size() == 1 && like[0].kind == Atom::Kind::kBatch && axis_size(like) > 1;
-  if (!rows || value.kind != ValueKind::kConst || value.f32.empty() || !axis_is_features(constant->axes[axis])) return;
+  const bool shared = like.size() == 1 && axis_size(like) > 1 && !like[0].is_off_steps() &&
+                      (like[0].kind == Atom::Kind::kBatch || like[0].kind == Atom::Kind::kTime);
+  if (!shared || value.kind != ValueKind::kConst || value.f32.empty() || !axis_is_features(constant->axes[axis])) return;
   if (axis_size(constant->axes[axis]) != axis_size(like)) return;
   if (!is_same_along(value.f32, *constant, axis)) return;
   constant->axes[axis] = like;
@@ -260,8 +261,8 @@ View Builder::align(const View &a, const View &b, std::vector<AlignedAtom> *alig
       settle_beside(&left.axes[i], right.axes[i]);
       settle_beside(&right.axes[i], left.axes[i]);
     }
-    spread_row(&left, i, right.axes[i]);
-    spread_row(&right, i, left.axes[i]);
+    spread_constant(&left, i, right.axes[i]);
+    spread_constant(&right, i, left.axes[i]);
     if (!align_axes(left.axes[i], right.axes[i], &x, &y)) {
       throw Refusal("shapes " + view_text(a) + " and " + view_text(b) + " do not broadcast" +
                     apart_text(left.axes[i], right.axes[i]));

@@ -58,8 +58,8 @@ struct Builder {
   View as_row(const View &view, const std::string &name);
   // Two axes that meet element by element are one, whatever stands in for their open sizes while axes are looked for.
   void unify(Axis *a, Axis *b) const;
-  // Where `constant` is the same for each of the rows of a fixed batch that `like` is: the axis becomes those rows.
-  void spread_row(View *constant, size_t axis, const Axis &like) const;
+  // Where `constant` is the same for each of the rows or steps of a fixed number that `like` is: the axis becomes those.
+  void spread_constant(View *constant, size_t axis, const Axis &like) const;
   // What numbers an i32 input holds, as f32: a look-up in a table of them. Throws Refusal for an input that looks nothing up.
   View as_numbers(const View &x, const std::string &name);
   View unary(const View &x, const BlobActivation &act, const std::string &name);

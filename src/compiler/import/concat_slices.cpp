@@ -56,7 +56,7 @@ void spread_rows(const Builder &b, std::vector<View> *parts, size_t axis) {
   for (View &part : *parts) {
     for (const View &other : *parts) {
       for (size_t i = 0; i < std::min(part.axes.size(), other.axes.size()); ++i) {
-        if (i != axis) b.spread_row(&part, i, other.axes[i]);
+        if (i != axis) b.spread_constant(&part, i, other.axes[i]);
       }
     }
   }

@@ -105,9 +105,9 @@ void place_state_read(const RunEnv &env, const BlobNode &node, void *object, uin
 
 constexpr LoopOp kLoop = {loop_nodes, place_state_read};
 
-void move_state(const RunEnv &env, const BlobNode &node, Context *c, uint32_t value, bool writes) {
+// lengths: of the rows that are written, on the device.
+void move_state(const RunEnv &env, const BlobNode &node, Context *c, uint32_t value, bool writes, const int32_t *lengths) {
   const uint32_t state = env.model->attr<AttrState>(node)->state, elems = env.model->values[value].row_elems;
-  const int32_t *lengths = writes ? device_lengths(*c, env, env.model->node_input(node, 1)) : nullptr;
   launch_plain(
       c, KernelId::move_state,
       StateCopyArgs{uint64_t{env.batch} * elems, row_of(env.values[value], 0), elems, writes, chunk_of(env, *c, state, lengths)});
@@ -115,11 +115,12 @@ void move_state(const RunEnv &env, const BlobNode &node, Context *c, uint32_t va
 void run_state_read(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
   Context *c = static_cast<const ReadNode *>(object)->time.context;
   const uint32_t start = env.model->node_input(node, 0);
-  if (env.first_chunk && start != kNone && env.values[start].data != nullptr) move_state(env, node, c, start, true);
-  move_state(env, node, c, env.model->node_output(node, 0), false);
+  if (env.first_chunk && start != kNone && env.values[start].data != nullptr) move_state(env, node, c, start, true, nullptr);
+  move_state(env, node, c, env.model->node_output(node, 0), false, nullptr);
 }
 void run_state_write(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
-  move_state(env, node, static_cast<const TimeNode *>(object)->context, env.model->node_input(node, 0), true);
+  Context *c = static_cast<const TimeNode *>(object)->context;
+  move_state(env, node, c, env.model->node_input(node, 0), true, device_lengths(*c, env, env.model->node_input(node, 1)));
 }
 
 // --- Windows -----------------------------------------------------------------------------------------------------------------

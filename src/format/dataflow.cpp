@@ -61,6 +61,7 @@ class Flow {
     find_spans();
     find_owners();
     sort_by_place();
+    loop_ = {kNever, kNever};
     for (uint32_t i = 0; i < m_.nodes.count; ++i) {
       if (!readiness_fits(m_.nodes[i]) || !node_fits(i)) return refuse(i);
     }
@@ -173,27 +174,34 @@ class Flow {
   // Values that a loop and nodes beside it name live for all of the loop: its nodes run again for the next step.
   void outlast_loops() {
     for (uint32_t i = 0; i < m_.nodes.count; ++i) {
-      const uint32_t count = loop_nodes(m_, m_.nodes[i]);
-      if (count == 0) continue;
-      const Span loop = {static_cast<uint16_t>(i), static_cast<uint16_t>(i + count - 1)};
-      for_each_arg_in_pool(loop, [&](uint32_t v) {
-        Span &span = memory_.spans[v];
-        if (span.first >= loop.first && span.last <= loop.last) return;
-        span.touch(loop.first);
-        span.touch(loop.last);
-      });
-      i = loop.last;
+      if (is_loop(i)) visit_loop(&Flow::outlast_loop);
     }
   }
+  bool outlast_loop(uint32_t v) {
+    Span &span = memory_.spans[v];
+    if (span.first < loop_.first || span.last > loop_.last) {
+      span.touch(loop_.first);
+      span.touch(loop_.last);
+    }
+    return true;
+  }
 
-  template <class Each>
-  void for_each_arg_in_pool(const Span &nodes, Each each) {
-    for (uint32_t i = nodes.first; i <= nodes.last; ++i) {
+  // The node begins one: it is the present one from here on.
+  bool is_loop(uint32_t index) {
+    const uint32_t count = loop_nodes(m_, m_.nodes[index]);
+    if (count != 0) loop_ = {static_cast<uint16_t>(index), static_cast<uint16_t>(index + count - 1)};
+    return count != 0;
+  }
+
+  // each(v) of all in the pools that the present loop's nodes name; false where one says so.
+  bool visit_loop(bool (Flow::*each)(uint32_t v)) {
+    for (uint32_t i = loop_.first; i <= loop_.last; ++i) {
       const BlobNode &n = m_.nodes[i];
       for (uint32_t k = 0; k < arg_count(n); ++k) {
-        if (in_pool(arg(n, k))) each(arg(n, k));
+        if (in_pool(arg(n, k)) && !(this->*each)(arg(n, k))) return false;
       }
     }
+    return true;
   }
 
   // --- Lifetimes ---------------------------------------------------------------------------------------------------------------
@@ -399,42 +407,31 @@ class Flow {
     return true;
   }
 
-  // What leaves the loop that begins with this node comes to life before it, and what it read from outside ends behind it. Rows
-  // that it makes are known when its last step has run: none of its nodes reads them.
-  bool begin_loop(uint32_t index) {
-    const uint32_t count = loop_nodes(m_, m_.nodes[index]);
-    if (count == 0) return true;
-    loop_ = {static_cast<uint16_t>(index), static_cast<uint16_t>(index + count - 1)};
-    bool fits = true;
-    for_each_arg_in_pool(loop_, [&](uint32_t v) { fits = fits && (memory_.spans[memory_.owner[v]].first != index || begin(v)); });
-    for (uint32_t i = index; i <= loop_.last; ++i) {
-      for (uint32_t k = 0; k < m_.nodes[i].input_count; ++k) {
-        const uint32_t x = m_.node_input(m_.nodes[i], k);
-        fits = fits && (!is_row(x) || written_.has(x));
-      }
-    }
-    return fits;
+  // What leaves a loop comes to life before it, and what it read from outside ends behind it.
+  bool begin_with_loop(uint32_t v) { return memory_.spans[memory_.owner[v]].first != loop_.first || begin(v); }
+  bool end_with_loop(uint32_t v) {
+    end_at(v, loop_.last);
+    written_.add(v);
+    return true;
   }
-  void end_loop(uint32_t index) {
-    if (index != loop_.last) return;
-    for_each_arg_in_pool(loop_, [&](uint32_t v) { end_at(v, index); });
-  }
+  // Rows that a loop makes are known when its last step has run: none of its nodes reads them.
+  bool is_known_behind(uint32_t y, uint32_t index) const { return is_row(y) && index >= loop_.first && index < loop_.last; }
 
   bool node_fits(uint32_t index) {
     const BlobNode &n = m_.nodes[index];
     if (!reads_fit(n)) return false;
     if ((index == 0 || index == steps_.first) && !begin_all(index)) return false;
-    if (!begin_loop(index)) return false;
+    if (is_loop(index) && !visit_loop(&Flow::begin_with_loop)) return false;
     for (uint32_t i = 0; i < n.output_count; ++i) {
       const uint32_t y = m_.node_output(n, i);
       if (y == kNone) continue;
       if (!begin(y)) return false;
-      written_.add(y);
+      if (!is_known_behind(y, index)) written_.add(y);
     }
     for (uint32_t i = 0; i < arg_count(n); ++i) {
       if (in_pool(arg(n, i))) end_at(arg(n, i), index);
     }
-    end_loop(index);
+    if (index == loop_.last) visit_loop(&Flow::end_with_loop);
     if (index == steps_.last) end_all(index);
     return true;
   }
@@ -446,7 +443,7 @@ class Flow {
   IndexSet owned_, kept_;
   uint32_t refused_ = kNone;
   Span steps_ = {};               // the nodes that run for every chunk
-  Span loop_ = {kNever, kNever};  // the last loop so far
+  Span loop_ = {kNever, kNever};  // the present loop, or the last one
 };
 
 }  // namespace

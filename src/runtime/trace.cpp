@@ -9,21 +9,24 @@
 namespace rnnp {
 namespace {
 
-// As run_nodes; of a single step, by the nodes' fast paths.
-void run_traced(const Session &s, const RunEnv &env, uint32_t stage, uint32_t thread) {
+// Of a single step, by the node's fast path.
+void run_told(const NodeRun &what, const RunEnv &env, uint32_t i) {
+  const Session &s = *what.session;
   const rnnp_trace &trace = *s.trace;
-  const NodeSlot *nodes = nodes_of(s, env);
-  run_each_node(nodes, env, first_node(s, stage), end_node(s, stage), thread, [&](const RunEnv &at, uint32_t i) {
-    const NodeSlot &n = nodes[i];
-    const rnnp_trace_event event = {i, stage != kEveryNode ? stage : thread, at.first_step, at.steps, at.batch, &at};
-    trace.begin(trace.ctx, &event);
-    if (n.step != nullptr && &at == &s.step_env) {
-      n.step(n.object);
-    } else {
-      n.op->run(at, *n.node, n.object, thread);
-    }
-    trace.end(trace.ctx, &event);
-  });
+  const NodeSlot &n = what.nodes[i];
+  const uint32_t thread = what.stage != kEveryNode ? what.stage : what.thread;
+  const rnnp_trace_event event = {i, thread, env.first_step, env.steps, env.batch, &env};
+  trace.begin(trace.ctx, &event);
+  if (n.step != nullptr && &env == &s.step_env) {
+    n.step(n.object);
+  } else {
+    n.op->run(env, *n.node, n.object, what.thread);
+  }
+  trace.end(trace.ctx, &event);
+}
+
+void run_traced(const Session &s, const RunEnv &env, uint32_t stage, uint32_t thread) {
+  run_each_node({&s, nodes_of(s, env), stage, thread}, env, run_told);
 }
 
 }  // namespace

@@ -36,6 +36,19 @@ bool steps_stand_alone(const Model &m, const BlobNode &node) {
   return a == nullptr || (a->direction[0].reverse == 0 && (a->direction_count == 1 || a->direction[1].reverse == 0));
 }
 
+// The values that the loop's nodes name come to lie at the chunk's step `step`, in order from 0; chunk.steps: back at its first.
+void place_loop(const RunEnv &chunk, const BlobNode &node, const LoopSlots &slots, uint32_t step) {
+  const size_t rows = step == chunk.steps ? 0 : size_t{step} * chunk.batch;
+  void **first = slots.first;
+  for_each_arg(*chunk.model, node, [&](uint32_t value) {
+    void *&at = *first++;
+    if (value == kNone || chunk.model->values[value].sequence == 0) return;
+    ValueSlot &slot = chunk.values[value];
+    if (step == 0) at = slot.data;
+    if (at != nullptr) slot.data = static_cast<uint8_t *>(at) + rows * slot.row_bytes;
+  });
+}
+
 }  // namespace
 
 bool loop_fits(const Model &m, const BlobNode &head) {
@@ -54,16 +67,19 @@ LoopSlots take_loop_slots(BuildEnv *env, const BlobNode &node) {
   return {args != 0 ? env->arena->take<void *>(args) : nullptr};
 }
 
-void place_loop(const RunEnv &env, const BlobNode &node, const LoopSlots &slots, uint32_t step) {
-  const size_t rows = step == env.steps ? 0 : size_t{step} * env.batch;
-  void **first = slots.first;
-  for_each_arg(*env.model, node, [&](uint32_t value) {
-    void *&at = *first++;
-    if (value == kNone || env.model->values[value].sequence == 0) return;
-    ValueSlot &slot = env.values[value];
-    if (step == 0) at = slot.data;
-    if (at != nullptr) slot.data = static_cast<uint8_t *>(at) + rows * slot.row_bytes;
-  });
+void run_loop(const RunEnv &chunk, const BlobNode &node, const LoopSlots &slots, uint32_t thread, const LoopNodes &nodes) {
+  const uint32_t count = loop_nodes(*chunk.model, node);
+  RunEnv env = chunk;
+  env.steps = 1;
+  for (uint32_t step = 0;; ++step) {
+    if (thread == 0) place_loop(chunk, node, slots, step);
+    barrier_wait(chunk.barriers, chunk.threads, thread);
+    if (step == chunk.steps) return;
+    env.first_step = chunk.first_step + step;
+    env.first_chunk = chunk.first_chunk && step == 0;
+    env.last_chunk = chunk.last_chunk && step + 1 == chunk.steps;
+    for (uint32_t i = 0; i < count; ++i) nodes.run(nodes.what, env, nodes.first + i);
+  }
 }
 
 }  // namespace rnnp

@@ -20,8 +20,8 @@ bool loop_fits(const Model &m, const BlobNode &node);
 // Reserves LoopSlots::first for the loop that the node begins; nullptr where it begins none.
 LoopSlots take_loop_slots(BuildEnv *env, const BlobNode &node);
 
-// LoopOp::place.
-void place_loop(const RunEnv &env, const BlobNode &node, const LoopSlots &slots, uint32_t step);
+// LoopOp::run.
+void run_loop(const RunEnv &chunk, const BlobNode &node, const LoopSlots &slots, uint32_t thread, const LoopNodes &nodes);
 
 }  // namespace rnnp
 #endif  // RNNPACK_OPS_LOOP_H_

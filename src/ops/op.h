@@ -92,13 +92,19 @@ using StepFn = void (*)(void *object);
 struct Op;
 struct ChannelMajorOp;
 
+// How a loop's nodes run: run(what, env, i) for node i, by every thread; it ends with a barrier.
+struct LoopNodes {
+  const void *what;
+  void (*run)(const void *what, const RunEnv &env, uint32_t node);
+  uint32_t first;
+};
+
 // Of an operator whose nodes may begin a loop: nodes that run step by step within a chunk (ops/loop.h).
 struct LoopOp {
   // Nodes of the loop that the node begins, it being the first; 0: it begins none.
   uint32_t (*nodes)(const Model &m, const BlobNode &node);
-  // The values that the loop's nodes name come to lie at the chunk's step `step`, in order from 0; env.steps: back at its first.
-  // By one thread, while no other runs a node.
-  void (*place)(const RunEnv &env, const BlobNode &node, void *object, uint32_t step);
+  // All of them on a chunk, in the place of Op::run.
+  void (*run)(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread, const LoopNodes &nodes);
 };
 
 // A node of a session.

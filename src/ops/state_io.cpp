@@ -46,11 +46,11 @@ rnnp_status build_read(BuildEnv *env, const BlobNode &node, void **object) {
   return RNNP_OK;
 }
 
-void place_read(const RunEnv &env, const BlobNode &node, void *object, uint32_t step) {
-  place_loop(env, node, static_cast<const StateRead *>(object)->loop, step);
+void run_loop_of_read(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread, const LoopNodes &nodes) {
+  run_loop(env, node, static_cast<const StateRead *>(object)->loop, thread, nodes);
 }
 
-constexpr LoopOp kLoop = {loop_nodes, place_read};
+constexpr LoopOp kLoop = {loop_nodes, run_loop_of_read};
 
 void run_read(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread) {
   const uint32_t state = static_cast<const StateRead *>(object)->attr->state;

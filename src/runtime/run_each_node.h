@@ -7,15 +7,16 @@
 
 namespace rnnp {
 
-// What a thread goes through: nodes of a stage, or kEveryNode.
+// What a thread goes through: nodes of a stage, or kEveryNode; and how it runs one.
 struct NodeRun {
   const Session *session;
   const NodeSlot *nodes;
   uint32_t stage, thread;
+  void (*run)(const NodeRun &what, const RunEnv &env, uint32_t node);
 };
 
-// run(what, env, i) for each of the nodes, by every thread; a barrier after each. In schedule.cpp.
-void run_each_node(const NodeRun &what, const RunEnv &env, void (*run)(const NodeRun &what, const RunEnv &env, uint32_t node));
+// By every thread; a barrier after each node. In schedule.cpp.
+void run_each_node(const NodeRun &what, const RunEnv &env);
 
 }  // namespace rnnp
 #endif  // RNNPACK_RUNTIME_RUN_EACH_NODE_H_

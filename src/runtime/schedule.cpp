@@ -49,11 +49,11 @@ RunEnv chunk_env(const Call &call, const PipelineSlot &pipe, size_t first, uint3
 
 namespace {
 
-// The env of one step of a chunk.
-void step_of_chunk(const RunEnv &chunk, uint32_t step, RunEnv *env) {
-  env->first_step = chunk.first_step + step;
-  env->first_chunk = chunk.first_chunk && step == 0;
-  env->last_chunk = chunk.last_chunk && step + 1 == chunk.steps;
+void run_and_wait(const void *run, const RunEnv &env, uint32_t node) {
+  const NodeRun &what = *static_cast<const NodeRun *>(run);
+  if (kManyThreads && what.nodes[node].op == nullptr) return;
+  what.run(what, env, node);
+  barrier_wait(env.barriers, env.threads, what.thread);
 }
 
 void run_untraced(const NodeRun &what, const RunEnv &env, uint32_t i) {
@@ -63,34 +63,24 @@ void run_untraced(const NodeRun &what, const RunEnv &env, uint32_t i) {
 
 }  // namespace
 
-void run_each_node(const NodeRun &what, const RunEnv &env, void (*run)(const NodeRun &what, const RunEnv &env, uint32_t node)) {
-  RunEnv step_env = env;
-  step_env.steps = 1;
+void run_each_node(const NodeRun &what, const RunEnv &env) {
   const uint32_t end = end_node(*what.session, what.stage);
-  for (uint32_t i = first_node(*what.session, what.stage), next; i < end; i = next) {
+  for (uint32_t i = first_node(*what.session, what.stage); i < end;) {
     const NodeSlot &head = what.nodes[i];
-    const LoopOp *op = env.steps > 1 && head.op != nullptr ? head.op->loop : nullptr;
-    const uint32_t loop = op != nullptr ? op->nodes(*env.model, *head.node) : 0;
-    next = i + (loop != 0 ? loop : 1);
-    for (uint32_t step = 0;; ++step) {
-      if (loop != 0) {
-        if (what.thread == 0) op->place(env, *head.node, head.object, step);
-        barrier_wait(env.barriers, env.threads, what.thread);
-        step_of_chunk(env, step, &step_env);
-      }
-      if (step == (loop != 0 ? env.steps : 1)) break;
-      for (uint32_t k = i; k < next; ++k) {
-        if (kManyThreads && what.nodes[k].op == nullptr) continue;
-        run(what, loop != 0 ? step_env : env, k);
-        barrier_wait(env.barriers, env.threads, what.thread);
-      }
+    const LoopOp *loop = env.steps > 1 && head.op != nullptr ? head.op->loop : nullptr;
+    const uint32_t count = loop != nullptr ? loop->nodes(*env.model, *head.node) : 0;
+    if (count != 0) {
+      loop->run(env, *head.node, head.object, what.thread, {&what, run_and_wait, i});
+      i += count;
+    } else {
+      run_and_wait(&what, env, i++);
     }
   }
 }
 
 void run_nodes(const Session &s, const RunEnv &env, uint32_t stage, uint32_t thread) {
   const bool joined = kManyThreads && env.channel_major != nullptr;
-  run_each_node({&s, joined ? s.joined_nodes : s.nodes, stage, thread}, env, run_untraced);
+  run_each_node({&s, joined ? s.joined_nodes : s.nodes, stage, thread, run_untraced}, env);
 }
 
 namespace {

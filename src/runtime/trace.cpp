@@ -26,7 +26,7 @@ void run_told(const NodeRun &what, const RunEnv &env, uint32_t i) {
 }
 
 void run_traced(const Session &s, const RunEnv &env, uint32_t stage, uint32_t thread) {
-  run_each_node({&s, nodes_of(s, env), stage, thread}, env, run_told);
+  run_each_node({&s, nodes_of(s, env), stage, thread, run_told}, env);
 }
 
 }  // namespace

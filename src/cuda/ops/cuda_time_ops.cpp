@@ -99,11 +99,11 @@ rnnp_status build_state_read(BuildEnv *env, const BlobNode &node, void **object)
   return RNNP_OK;
 }
 
-void place_state_read(const RunEnv &env, const BlobNode &node, void *object, uint32_t step) {
-  place_loop(env, node, static_cast<const ReadNode *>(object)->loop, step);
+void run_loop_of_read(const RunEnv &env, const BlobNode &node, void *object, uint32_t thread, const LoopNodes &nodes) {
+  run_loop(env, node, static_cast<const ReadNode *>(object)->loop, thread, nodes);
 }
 
-constexpr LoopOp kLoop = {loop_nodes, place_state_read};
+constexpr LoopOp kLoop = {loop_nodes, run_loop_of_read};
 
 // lengths: of the rows that are written, on the device.
 void move_state(const RunEnv &env, const BlobNode &node, Context *c, uint32_t value, bool writes, const int32_t *lengths) {

@@ -262,7 +262,8 @@ struct AttrMatMul {
   MatrixStrides a, b;
 };
 
-// A tensor that the library keeps from step to step; the state has one buffer.
+// A tensor that the library keeps from step to step; the state has one buffer. In a model that is not causal it begins with zeros
+// in every run, where kStateRead has no start, and its state has no initial one.
 struct AttrState {
   uint32_t state;
 };

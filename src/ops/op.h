@@ -285,6 +285,11 @@ inline float *kept_row(const RunEnv &env, uint32_t state, size_t row) {
   return s.buffer[s.live] + row * s.row_elems;
 }
 
+// A kStateRead begins with zeros in every run: of a model that is not causal, where no input starts it.
+inline bool begins_anew(const Model &m, const BlobNode &read) {
+  return (m.header->flags & kBlobCausal) == 0 && m.node_input(read, 0) == kNone;
+}
+
 // A word among a state's floats: never read or written as a float.
 inline uint32_t read_word(const float *at) {
   uint32_t word;

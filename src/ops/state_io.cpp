@@ -27,6 +27,7 @@ rnnp_status check_read(const Model &m, const BlobNode &node) {
   const AttrState *a = m.attr<AttrState>(node);
   const uint32_t start = m.node_input(node, 0);
   if (!state_node_fits(m, a, m.node_output(node, 0)) || !loop_fits(m, node)) return RNNP_E_BLOB_CORRUPT;
+  if (begins_anew(m, node) && m.states[a->state].init != kNone) return RNNP_E_BLOB_CORRUPT;
   const bool good = start == kNone || (is_f32_value(m, start, m.states[a->state].elems) && !m.values[start].sequence &&
                                        ValueKind(m.values[start].kind) == ValueKind::kInput);
   return good ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
@@ -57,11 +58,13 @@ void run_read(const RunEnv &env, const BlobNode &node, void *object, uint32_t th
   const uint32_t start = env.model->node_input(node, 0);
   const ValueSlot &y = env.values[env.model->node_output(node, 0)];
   const bool starts = env.first_chunk && start != kNone && env.values[start].data != nullptr;
+  const bool anew = env.first_chunk && begins_anew(*env.model, node);
   size_t begin, end;
   split_range(env.batch, env.threads, thread, &begin, &end);
   for (size_t row = begin; row < end; ++row) {
     float *kept = kept_row(env, state, row);
     if (starts) copy_bytes(kept, row_of(env.values[start], row), y.row_bytes);
+    if (anew) zero_bytes(kept, y.row_bytes);
     copy_bytes(row_of(y, row), kept, y.row_bytes);
   }
 }

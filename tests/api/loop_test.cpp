@@ -288,8 +288,8 @@ TEST(Loop, SumsWhatALayerFromTheLastStepToTheFirstMakes) {
   for (const uint32_t threads : {1u, 2u, 3u})
     for (const int32_t *ends : {static_cast<const int32_t *>(nullptr), lengths}) {
       Runner loop(sum_of(backwards), {kBatch, kSteps, 0, 0, threads}), g(alone, {kBatch, kSteps});
-      std::vector<float> sums(size_t{kBatch} * kUnits);
-      for (uint32_t call = 0; call < 2; ++call) {  // a run goes on from the last one
+      for (uint32_t call = 0; call < 2; ++call) {  // the layer goes on from the last run, the sum begins anew
+        std::vector<float> sums(size_t{kBatch} * kUnits);
         const std::vector<float> x = random_floats(size_t{kSteps} * kBatch * kUnits, 3 + call);
         std::vector<float> want = run_rows(g.session(), x, kSteps, kBatch, ends);
         for (size_t i = 0; i < want.size(); ++i) {

@@ -126,6 +126,8 @@ def models():
     yield "winograd_lines", ([("Transpose", ["x"], ["t"], {"perm": [1, 3, 0, 2]}), ("Conv", ["t", "w", "b"], ["c"], {"pads": [2, 1, 0, 1]}),
                               ("Transpose", ["c"], ["u"], {"perm": [2, 0, 3, 1]}), ("ReduceMean", ["u"], ["y"], {"axes": [3]})],
                              {"x": ["T", "N", 8, 16]}, ["y"], {"w": weights(16, 16, 3, 3), "b": weights(16)}), ["--target", "avx512"], FLOAT
+    for name, backwards in (("loop", 0), ("loop_backwards", 1)):
+        yield name, plain(("CumSum", ["x", "o"], ["s"], {"reverse": backwards}), ("Tanh", ["s"], ["y"], {}), o=ints(0)), [], FLOAT
 
 
 def main():

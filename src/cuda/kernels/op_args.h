@@ -112,7 +112,7 @@ struct TimeReverseArgs {
 };
 struct StateCopyArgs {
   uint64_t count;
-  float *rows;  // of x or y
+  float *rows;  // of x or y; nullptr: zeros are written
   uint32_t elems, writes;
   ChunkArgs chunk;
 };

@@ -105,22 +105,23 @@ void run_loop_of_read(const RunEnv &env, const BlobNode &node, void *object, uin
 
 constexpr LoopOp kLoop = {loop_nodes, run_loop_of_read};
 
-// lengths: of the rows that are written, on the device.
-void move_state(const RunEnv &env, const BlobNode &node, Context *c, uint32_t value, bool writes, const int32_t *lengths) {
-  const uint32_t state = env.model->attr<AttrState>(node)->state, elems = env.model->values[value].row_elems;
-  launch_plain(
-      c, KernelId::move_state,
-      StateCopyArgs{uint64_t{env.batch} * elems, row_of(env.values[value], 0), elems, writes, chunk_of(env, *c, state, lengths)});
+// rows: of a value, or nullptr, zeros that are written. lengths: of the rows that are written, on the device.
+void move_state(const RunEnv &env, const BlobNode &node, Context *c, float *rows, bool writes, const int32_t *lengths) {
+  const uint32_t state = env.model->attr<AttrState>(node)->state, elems = env.model->states[state].elems;
+  launch_plain(c, KernelId::move_state,
+               StateCopyArgs{uint64_t{env.batch} * elems, rows, elems, writes, chunk_of(env, *c, state, lengths)});
 }
 void run_state_read(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
   Context *c = static_cast<const ReadNode *>(object)->time.context;
   const uint32_t start = env.model->node_input(node, 0);
-  if (env.first_chunk && start != kNone && env.values[start].data != nullptr) move_state(env, node, c, start, true, nullptr);
-  move_state(env, node, c, env.model->node_output(node, 0), false, nullptr);
+  float *from = start != kNone ? row_of(env.values[start], 0) : nullptr;
+  if (env.first_chunk && (from != nullptr || begins_anew(*env.model, node))) move_state(env, node, c, from, true, nullptr);
+  move_state(env, node, c, row_of(env.values[env.model->node_output(node, 0)], 0), false, nullptr);
 }
 void run_state_write(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
   Context *c = static_cast<const TimeNode *>(object)->context;
-  move_state(env, node, c, env.model->node_input(node, 0), true, device_lengths(*c, env, env.model->node_input(node, 1)));
+  const uint32_t x = env.model->node_input(node, 0);
+  move_state(env, node, c, row_of(env.values[x], 0), true, device_lengths(*c, env, env.model->node_input(node, 1)));
 }
 
 // --- Windows -----------------------------------------------------------------------------------------------------------------

@@ -373,6 +373,6 @@ def scans(cell, seed, made, directions):
     starts = [numpy_helper.from_array(np.zeros((ROWS, *shape), np.float32), f"start{i}") for i, shape in enumerate(cell[2])]
     outputs = [made if len(directions) == 1 else f"{made}{way}" for way in directions]
     nodes = [helper.make_node("Scan", [start.name for start in starts] + ["X"], [f"last{i} {y}" for i in range(len(states))] + [y], name=f"scan{way}",
-                              num_scan_inputs=1, body=body, scan_input_directions=[way], scan_output_directions=[way])
+                              num_scan_inputs=1, body=body, **({"scan_input_directions": [1], "scan_output_directions": [1]} if way else {}))
              for way, y in zip(directions, outputs)]
     return nodes, "sequence", [tensor("X", ["steps", ROWS, FEATURES])], [tensor(y) for y in outputs], s.weights + starts

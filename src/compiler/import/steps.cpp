@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 
 namespace rnnp::compiler {
 namespace {
@@ -96,11 +97,26 @@ View evened(OpCall &call, View view, size_t axis) {
   return shifted_by_maker(call, view, -later);
 }
 
+// What depends on a state that is kept from step to step, and so becomes one result a step (ir/layers_by_step.h).
+bool becomes_sequence(const Builder &b, uint32_t value) {
+  std::set<uint32_t> behind = {value};
+  for (auto node = b.graph.nodes.rbegin(); node != b.graph.nodes.rend(); ++node) {
+    const bool makes = std::any_of(node->out.begin(), node->out.end(), [&](uint32_t v) { return behind.count(v) != 0; });
+    if (makes) behind.insert(node->in.begin(), node->in.end());
+  }
+  return std::any_of(b.graph.inputs.begin(), b.graph.inputs.end(),
+                     [&](const Io &input) { return behind.count(input.value) != 0 && b.kept.count(input.name) != 0; });
+}
+
 }  // namespace
 
 View in_order(Builder &b, View view, const std::string &name) {
   const int64_t reversed = take_reversal(&view);
-  if (reversed == kInOrder || !b.is_sequence(view)) return view;  // or all steps are the same
+  if (reversed == kInOrder) return view;
+  if (!b.is_sequence(view)) {
+    if (!becomes_sequence(b, view.value)) return view;  // all steps are the same
+    view = b.copied(view, true, name);
+  }
   const auto turn = b.reversed_by.find(view.value);
   const std::string by = turn == b.reversed_by.end() ? name : turn->second;
   if (b.graph.values[view.value].dtype != DType::kF32)

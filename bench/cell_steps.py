@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""One step of today's recurrent cells (tests/compiler/modern_cells.py) beside ONNX Runtime, one thread, small and at a usual width; with
---steps a sequence of so many, as a Scan.
+"""One step of today's recurrent cells (tests/compiler/modern_cells.py) beside ONNX Runtime, one thread, small and at a usual width.
 
 Outputs are compared before anything is timed, then the two sides take turns in one process (networks.py). Exit status 1 when an
 output is wrong. SPDX-License-Identifier: Apache-2.0
@@ -33,7 +32,6 @@ def cells_of(sizes: dict[str, int]) -> types.ModuleType:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", type=int, default=1)
     options, built, library = start(parser, "cells", 0.5, 20)
     sys.path.insert(0, str(CELLS))
     entries = []
@@ -45,10 +43,6 @@ def main() -> int:
                 if options.filter not in title:
                     continue
                 path = Path(folder) / "cell.onnx"
-                if options.steps > 1:
-                    onnx.save(cells.sequence_model(cell, index), path)
-                    entries.append(measure(Network(title, "", options.steps, step_name="steps"), options.steps, path, library, built, options))
-                    continue
                 onnx.save(cells.step_model(cell, index), path)
                 states = tuple(f"state{i}" for i in range(len(cell[2])))
                 flags = tuple(word for i in range(len(states)) for word in ("--state", f"state{i}=next{i}"))

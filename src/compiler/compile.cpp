@@ -91,7 +91,7 @@ class Prepared {
   void expand() {
     WithoutLoops expanded = expand_loops(*model_);
     for (const auto &state : expanded.states) how_.states.push_back({state.first, state.second, true});
-    if (expanded.model) expanded.model->loop_sizes = expanded.sizes.options;
+    if (expanded.model) expanded.model->loop_sizes = expanded.sizes;
     use(std::move(expanded.model));
   }
 

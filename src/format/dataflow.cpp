@@ -110,6 +110,10 @@ class Flow {
     return true;
   }
 
+  static bool keeps_tensor(const BlobNode &n) {
+    return n.op == uint32_t(OpKind::kStateRead) || n.op == uint32_t(OpKind::kStateWrite);
+  }
+
   bool own_states_of(const BlobNode &n) {
     if (n.op == uint32_t(OpKind::kRecurrent)) {
       const AttrRecurrent *a = m_.attr<AttrRecurrent>(n);
@@ -127,7 +131,7 @@ class Flow {
     } else if (n.op == uint32_t(OpKind::kTimeStep)) {
       const AttrTimeStep *a = m_.attr<AttrTimeStep>(n);
       return a != nullptr && own(a->state);
-    } else if (n.op == uint32_t(OpKind::kStateRead) || n.op == uint32_t(OpKind::kStateWrite)) {
+    } else if (keeps_tensor(n)) {
       const AttrState *a = m_.attr<AttrState>(n);
       if (a == nullptr || a->state >= m_.states.count) return false;
       kept_.add(a->state);
@@ -146,10 +150,6 @@ class Flow {
   }
 
   // --- Loops -------------------------------------------------------------------------------------------------------------------
-
-  static bool keeps_tensor(const BlobNode &n) {
-    return n.op == uint32_t(OpKind::kStateRead) || n.op == uint32_t(OpKind::kStateWrite);
-  }
 
   // What reads or writes a state runs step by step: all in loops, or, where there are none, in a model of one step per chunk. A
   // causal model says so of both, for libraries that know no loops.

@@ -239,6 +239,16 @@ void Builder::spread_constant(View *constant, size_t axis, const Axis &like) con
   constant->axes[axis][0].stride = 0;
 }
 
+void Builder::spread_constants(View *views, size_t count, size_t apart) const {
+  for (View *view = views; view != views + count; ++view) {
+    for (const View *other = views; other != views + count; ++other) {
+      for (size_t i = 0; i < std::min(view->axes.size(), other->axes.size()); ++i) {
+        if (i != apart) spread_constant(view, i, other->axes[i]);
+      }
+    }
+  }
+}
+
 // Steps of which there are more or fewer than the run has, beside features: the time axis is another one, and these are features
 // too.
 static void settle_beside(Axis *axis, const Axis &features) {

@@ -35,6 +35,7 @@ struct Builder {
   std::map<std::string, Bound> bound;
   std::set<std::string> outputs;                // of the ONNX graph
   std::set<std::string> kept;                   // inputs that the user wants kept from step to step
+  std::vector<std::string> loop_sizes;          // options that let loops be written out
   std::map<uint32_t, std::string> off_steps;    // value index -> why its time axis is not the run's steps; see steps.h
   std::set<uint32_t> exact_beyond;              // convolutions' results that are right for steps before and behind the run too
   std::map<uint32_t, std::string> reversed_by;  // value index -> what reversed its steps round
@@ -60,6 +61,8 @@ struct Builder {
   void unify(Axis *a, Axis *b) const;
   // Where `constant` is the same for each of the rows or steps of a fixed number that `like` is: the axis becomes those.
   void spread_constant(View *constant, size_t axis, const Axis &like) const;
+  // Of all views that are constants beside any other, along every axis but `apart`.
+  void spread_constants(View *views, size_t count, size_t apart = SIZE_MAX) const;
   // What numbers an i32 input holds, as f32: a look-up in a table of them. Throws Refusal for an input that looks nothing up.
   View as_numbers(const View &x, const std::string &name);
   View unary(const View &x, const BlobActivation &act, const std::string &name);

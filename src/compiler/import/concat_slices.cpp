@@ -49,28 +49,13 @@ View cut(OpCall &call, const View &view, const SliceRange &range) {
   return slice_axis(whole, range.axis, range.first, range.count, range.step);
 }
 
-namespace {
-
-// Constants beside rows of the batch.
-void spread_rows(const Builder &b, std::vector<View> *parts, size_t axis) {
-  for (View &part : *parts) {
-    for (const View &other : *parts) {
-      for (size_t i = 0; i < std::min(part.axes.size(), other.axes.size()); ++i) {
-        if (i != axis) b.spread_constant(&part, i, other.axes[i]);
-      }
-    }
-  }
-}
-
-}  // namespace
-
 View joined(OpCall &call, std::vector<View> parts, size_t axis) {
   Builder &b = call.b;
   View out = parts[0];
   std::vector<int64_t> sizes;
   int64_t total = 0;
   bool sequence = false;
-  spread_rows(b, &parts, axis);
+  b.spread_constants(parts.data(), parts.size(), axis);
   out = parts[0];
   for (View &part : parts) {
     if (part.axes.size() != out.axes.size()) throw Refusal("its inputs differ in rank");

@@ -19,7 +19,6 @@
 #include "compiler/onnx/refusal_of.h"
 #include "compiler/onnx/rewrite.h"
 #include "compiler/onnx/subgraph.h"
-#include "compiler/onnx/written_out.h"
 #include "rnnpack/rnnpack.h"
 
 namespace rnnp::compiler {
@@ -80,6 +79,7 @@ class GraphReader {
     b_.origins = origins;
     b_.discovering = discovering;
     b_.kept = facts.kept;
+    b_.loop_sizes = model.loop_sizes;
     b_.float_weights = facts.weights.stay_f32;
     b_.winograd = facts.weights.winograd;
     b_.outputs.insert(model.outputs.begin(), model.outputs.end());
@@ -218,8 +218,9 @@ class GraphReader {
   Refusal open_axis(const DeclaredInput &input, size_t axis, int origin) const {
     if (input.of_loop)
       return Refusal(
-          std::string("a loop whose body is no LSTM, GRU or RNN cell carries it beside steps in another order; accepted: ") +
-              kWrittenOut,
+          "a loop whose body is no LSTM, GRU or RNN cell carries it beside steps in another order; accepted: a fixed number of "
+          "steps, "
+          "1024 at most, or steps written out one after the other (tf.keras: a fixed shape and unroll=True)",
           {model_.loop_sizes, ""});
     const std::string &name = input.dims[axis].name, beside = b_.origins->time_beside(origin);
     const std::string fixed = open_sizes_option(input, axis);
@@ -238,9 +239,7 @@ class GraphReader {
     OpCall call{b_, node, Attributes(node), model_.opset, node_title(node)};
     const auto refusal = refusal_of([&] { read_call(call, node); });
     if (!refusal) return;
-    const Remedy written_out = {model_.loop_sizes, ""};  // no other state of a loop starts from what a layer makes
-    problems_.add(call.name, title_of_operator(node), b_.origins->named(refusal->what()),
-                  node.op_type() == kStartsAt ? written_out : refusal->remedy);
+    problems_.add(call.name, title_of_operator(node), b_.origins->named(refusal->what()), refusal->remedy);
     note_sizes(node);
   }
 

@@ -105,9 +105,10 @@ void starts_at(OpCall &call) {
   const uint32_t start = computed ? start_of_run(call) : kNone;
   if (start == kNone)
     throw Refusal("the Loop carries a state that starts from " + quote(call.node.input(0)) +
-                  ", which is neither zeros nor an input as it is, through a body that is no LSTM, GRU or RNN cell; accepted: "
-                  "zeros, an input, or such a cell. Exporting one step of the model with its state as input and output, and "
-                  "--state INPUT=OUTPUT, does without the Loop");
+                      ", which is neither zeros nor an input as it is, through a body that is no LSTM, GRU or RNN cell; accepted: "
+                      "zeros, an input, or such a cell. Exporting one step of the model with its state as input and output, and "
+                      "--state INPUT=OUTPUT, does without the Loop",
+                  {call.b.loop_sizes, ""});
   call.b.graph.starts.emplace(call.view(1).value, start);
 }
 

@@ -132,11 +132,7 @@ View chosen(Builder &b, const View &condition, const View &x, const View &y, con
   size_t rank = 0;
   for (const View &view : operands) rank = std::max(rank, view.axes.size());
   for (View &view : operands) view.axes.insert(view.axes.begin(), rank - view.axes.size(), Axis{});
-  for (View &view : operands) {
-    for (const View &other : operands) {
-      for (size_t i = 0; i < rank; ++i) b.spread_constant(&view, i, other.axes[i]);
-    }
-  }
+  b.spread_constants(operands, 3);
   View out;
   out.axes.resize(rank);
   bool sequence = false;

@@ -173,12 +173,11 @@ void form_loops(Graph *graph) {
   std::vector<std::vector<uint32_t>> members(parts.count());
   for (uint32_t i = 0; i < graph->nodes.size(); ++i) members[parts.of(i)].push_back(i);
   const std::vector<uint32_t> order = in_order(edges, parts, members);
-  std::vector<Node> nodes;
   for (const uint32_t part : order) {
     std::vector<uint32_t> &loop = members[part];
     const auto node_of = [&](uint32_t i) -> const Node & { return graph->nodes[i]; };
-    std::stable_partition(loop.begin(), loop.end(), [&](uint32_t i) { return !is_write(node_of(i)); });
-    std::stable_partition(loop.begin(), loop.end(), [&](uint32_t i) { return is_read(node_of(i)); });
+    const auto rank = [&](uint32_t i) { return is_read(node_of(i)) ? 0 : is_write(node_of(i)) ? 2 : 1; };
+    std::stable_sort(loop.begin(), loop.end(), [&](uint32_t a, uint32_t b) { return rank(a) < rank(b); });
     if (!is_read(node_of(loop[0]))) continue;
     std::set<uint32_t> made;
     for (const uint32_t i : loop) made.insert(node_of(i).out.begin(), node_of(i).out.end());
@@ -189,6 +188,7 @@ void form_loops(Graph *graph) {
     }
   }
   if (!graph->no_state.empty()) return;
+  std::vector<Node> nodes;
   for (const uint32_t part : order) {
     const std::vector<uint32_t> &loop = members[part];
     const size_t head = nodes.size();

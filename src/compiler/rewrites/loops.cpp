@@ -206,7 +206,7 @@ class Expander {
     for (const LoopForm::Trips &trips : form.trips) {
       const std::optional<DeclaredDim> size = number_or_size(model_, outer(form, trips.name));
       if (!size || size->value != 0 || !is_plain(size->name)) continue;
-      std::vector<std::string> &options = out_.sizes.options;
+      std::vector<std::string> &options = out_.sizes;
       const std::string option = "--dim " + size->name + "=SIZE";
       if (std::find(options.begin(), options.end(), option) == options.end()) options.push_back(option);
     }

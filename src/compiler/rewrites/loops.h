@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/onnx/errors.h"
 #include "compiler/onnx/model_file.h"
 
 namespace rnnp::compiler {
@@ -18,7 +17,7 @@ struct WithoutLoops {
   std::unique_ptr<OnnxModel> model;                         // refers to nodes of the old one
   std::vector<std::pair<std::string, std::string>> states;  // inputs and outputs that it has more: state before and after a step
   std::vector<std::string> layers;                          // loops that became layers
-  Remedy sizes;                                             // with which loops that cannot keep their states can be written out
+  std::vector<std::string> sizes;                           // with which loops that cannot keep their states can be written out
 };
 
 // nullptr where the model has no loop that can be written otherwise; what is left says why when it is read.

@@ -87,6 +87,23 @@ TEST(Types, IdsOfEveryTypeLookUpATable) {
   }
 }
 
+// Keras' inputs are of float where nobody says otherwise: ids and their mask too.
+TEST(Types, FloatsThatAreCastAndComparedAreIds) {
+  for (const char *comparison : {"Equal", "Greater", "LessOrEqual"}) {
+    for (const bool as_numbers : {false, true}) {
+      OnnxBuilder b;
+      b.input("ids", {"T", "N"}).random("table", {kRows, 3}).constant("zero", {}, {0.0f}).constant_ints("last", {1}, {-1});
+      b.node("Cast", {"ids"}, {"whole"}).with("to", static_cast<int64_t>(TensorProto::INT32));
+      b.node("Gather", {"table", "whole"}, {"looked"});
+      if (as_numbers) b.node("Cast", {"ids"}, {"numbers"}).with("to", static_cast<int64_t>(TensorProto::FLOAT));
+      b.node(comparison, {as_numbers ? "numbers" : "ids", "zero"}, {"chosen"});
+      b.node("Unsqueeze", {"chosen", "last"}, {"wide"});
+      b.node("Where", {"wide", "zero", "looked"}, {"x"});
+      check_against_f64(add_gru(&b, "x", 3).proto, {5, 2}, ids(5, 2));
+    }
+  }
+}
+
 // tf.keras: negative ids are wrapped by hand, and a mask comes of the same ids.
 TEST(Types, WrappedIdsAreIdsAndMayBeComputedWithBeside) {
   OnnxBuilder b;

@@ -118,6 +118,7 @@ def models():
     yield "masking_gru_last", chain(kl.Masking(), kl.GRU(UNITS), kl.Dense(1))
     yield "ids_lstm", chain(kl.Embedding(20, 8), kl.LSTM(UNITS, **seq), shape=(None,), dtype="int32")
     yield "ids_lstm_float", chain(kl.Embedding(20, 8), kl.LSTM(UNITS, **seq), shape=(None,))
+    yield "ids_mask_zero_float", chain(kl.Embedding(20, 8, mask_zero=True), kl.LSTM(UNITS), kl.Dense(1), shape=(None,))
     yield "ids_mask_zero", chain(kl.Embedding(20, 8, mask_zero=True), kl.LSTM(UNITS), kl.Dense(1, activation="sigmoid"), shape=(None,), dtype="int32")
     yield "conv_lstm_1d", chain(kl.ConvLSTM1D(4, 3, padding="same", **seq), shape=(STEPS, 8, 2))
     yield "conv_lstm_2d", chain(kl.ConvLSTM2D(3, 3, padding="same"), shape=(STEPS, 6, 6, 2))

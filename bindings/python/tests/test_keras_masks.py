@@ -248,10 +248,11 @@ def test_zeros_of_steps_that_do_not_count_and_masks_of_another_number(tmp_path):
     close(run(tmp_path / "m.keras", x), passed_over(X @ pair[0].astype(float) + pair[1], COUNTS)[0])
 
 
-def test_indices_of_zero(tmp_path):
+@pytest.mark.parametrize("dtype", ["int32", "float32"])
+def test_indices_of_zero(tmp_path, dtype):
     table, ids = weights(9, INPUTS), np.array([[3, 1, 2, 0, 0, 0, 0], [0, 4, 5, 0, 6, 7, 8]], np.int32)
     words = layer("Embedding", "words", ["x"], input_dim=9, output_dim=INPUTS, mask_zero=True)
-    given = layer("InputLayer", "x", batch_shape=[None, None], dtype="int32")
+    given = layer("InputLayer", "x", batch_shape=[None, None], dtype=dtype)
     rows, counts = table[ids].astype(float), ids != 0
     for behind, expected in ((lstm_layer(inputs=["words"], return_sequences=False), passed_over(rows, counts)[1]),
                              (layer("GlobalAveragePooling1D", "mean", ["words"]), (rows * counts[..., None]).sum(1) / counts.sum(1)[:, None])):

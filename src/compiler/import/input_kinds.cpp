@@ -21,7 +21,7 @@ bool is_whole(int64_t type) {
 }
 
 struct Ends {
-  bool index = false, length = false, branch = false, other = false;
+  bool index = false, length = false, branch = false, compared = false, other = false;
   int64_t rows = 0;
 };
 
@@ -33,7 +33,7 @@ class Ways {
     }
   }
 
-  // Where the elements of a name end up, moved or cast to other integers on their way.
+  // Where the elements of a name end up, moved or cast to other numbers on their way.
   Ends ends(const std::string &name) const {
     Ends out;
     std::set<std::string> seen = {name};
@@ -61,7 +61,7 @@ class Ways {
     static const std::set<std::string> kMoves = {"Identity", "Squeeze", "Unsqueeze", "Reshape", "Transpose", "Flatten"};
     if (node.input_size() == 0 || node.input(0) != name) return false;
     if (node.op_type() == "ReverseSequence" || is_flip(node)) return true;
-    return kMoves.count(node.op_type()) != 0 || (node.op_type() == "Cast" && is_whole(Attributes(node).integer("to", 0)));
+    return kMoves.count(node.op_type()) != 0 || (node.op_type() == "Cast" && Attributes(node).integer("to", 0) != kOnnxBool);
   }
 
   bool is_flip(const OnnxNode &node) const {
@@ -78,6 +78,13 @@ class Ways {
     return given == model_.constants.end() || given->second->rank() == 0 ? 0 : given->second->shape[0];
   }
 
+  // With a constant, as the mask of ids is: Keras declares both of float.
+  bool is_compared(const OnnxNode &node) const {
+    static const std::set<std::string> kComparisons = {"Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"};
+    return kComparisons.count(node.op_type()) != 0 && node.input_size() == 2 &&
+           (model_.constants.count(node.input(0)) != 0 || model_.constants.count(node.input(1)) != 0);
+  }
+
   void add_end(const OnnxNode &node, const std::string &name, Ends *out) const {
     const std::string &op = node.op_type();
     if (op == "Shape" || op == "Size") return;
@@ -92,6 +99,8 @@ class Ways {
       out->rows = out->rows == 0 ? rows : std::min(out->rows, rows);
     } else if (op == "If") {
       out->branch = true;
+    } else if (is_compared(node)) {
+      out->compared = true;
     } else {
       out->other = true;
     }
@@ -114,7 +123,7 @@ std::vector<InputUse> input_uses(const OnnxModel &model) {
     } else if (input.elem_type == kOnnxBool) {
       use.kind = InputKind::kMask;
     } else if (is_whole(input.elem_type)) {
-      use.kind = ends.other && !ends.index && !ends.length && !ends.branch ? InputKind::kWhole : InputKind::kIndex;
+      use.kind = (ends.other || ends.compared) && !ends.index && !ends.length && !ends.branch ? InputKind::kWhole : InputKind::kIndex;
     }
     uses.push_back(use);
   }

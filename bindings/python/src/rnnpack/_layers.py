@@ -230,7 +230,8 @@ class Layers:
         return self.made("PRelu", [x.name, self.graph.constant(title + ".slopes", slopes)], title, x.shape)
 
     def embedding(self, title: str, x: Value, table: Array) -> Value:
-        return self.made("Gather", [self.graph.constant(title + ".table", table), x.name], title, (*x.shape, table.shape[1]), axis=0)
+        ids = self.graph.node("Cast", [x.name], title + ".ids", to=INT32)
+        return self.made("Gather", [self.graph.constant(title + ".table", table), ids], title, (*x.shape, table.shape[1]), axis=0)
 
     def concat(self, title: str, values: Sequence[Value], axis: int) -> Value:
         axis = axis % len(values[0].shape)

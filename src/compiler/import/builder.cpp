@@ -102,12 +102,16 @@ View Builder::as_numbers(const View &x, const std::string &name) {
   return out;
 }
 
+void Builder::keep_why(uint32_t from, uint32_t to) {
+  if (const auto why = off_steps.find(from); why != off_steps.end()) off_steps[to] = why->second;
+}
+
 View Builder::unary(const View &x, const BlobActivation &act, const std::string &name) {
   View out = as_row(x, name);
   if (!is_permutation(out, row_elems(out))) out = copied(out, is_sequence(out), name);
   const uint32_t from = out.value;
   out.value = new_row(row_elems(out), is_sequence(out));
-  if (const auto why = off_steps.find(x.value); why != off_steps.end()) off_steps[out.value] = why->second;
+  keep_why(x.value, out.value);
   graph.nodes.push_back({OpKind::kUnary, name, {from}, {out.value}, AttrUnary{act}});
   return out;
 }
@@ -253,6 +257,7 @@ void Builder::spread_constants(View *views, size_t count, size_t apart) const {
 // too.
 static void settle_beside(Axis *axis, const Axis &features) {
   if (features.empty() || !axis_is_features(features) || axis_size(*axis) != axis_size(features)) return;
+  if (std::any_of(features.begin(), features.end(), [](const Atom &atom) { return atom.is_off_steps(); })) return;
   for (Atom &atom : *axis) {
     if (atom.is_off_steps()) atom = Atom{Atom::Kind::kFeature, atom.size, atom.stride, -1};
   }
@@ -323,6 +328,7 @@ View Builder::binary(Binary op, const View &a, const View &b, const std::string 
   make_plain(&operands[1], sizes, name);
   for (size_t i = 0; i < sizes.size(); ++i) dims.push_back({sizes[i], operands[0].strides[i], operands[1].strides[i]});
   out.value = new_row(feature_count(out), is_sequence(a) || is_sequence(b));
+  for (const View *operand : {&a, &b}) keep_why(operand->value, out.value);
   graph.nodes.push_back({OpKind::kBinary, name, {operands[0].value, operands[1].value}, {out.value}, binary_attr(op, dims)});
   return out;
 }

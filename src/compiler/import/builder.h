@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/import/axis_inference.h"
@@ -26,6 +27,12 @@ struct Bound {
   View view;
 };
 
+// What stands before a value's step -lead and behind the last step but -trail: each row so many times, in the order of time.
+struct RowsBeside {
+  int64_t lead = 0, trail = 0;
+  std::vector<std::pair<View, int64_t>> before, behind;
+};
+
 struct Builder {
   Graph graph;
   Origins *origins = nullptr;
@@ -38,6 +45,7 @@ struct Builder {
   std::vector<std::string> loop_sizes;          // options that let loops be written out
   std::map<uint32_t, std::string> off_steps;    // value index -> why its time axis is not the run's steps; see steps.h
   std::set<uint32_t> exact_beyond;              // convolutions' results that are right for steps before and behind the run too
+  std::map<uint32_t, RowsBeside> rows_beside;   // value index -> what a Concat or Pad puts beside its steps; see steps.h
   std::map<uint32_t, std::string> reversed_by;  // value index -> what reversed its steps round
   bool steps_in_rows = false;      // the file's steps are features: an axis of one step is one of its own, not the run's
   bool one_row_reversed = false;   // one step of one row, [batch, steps, ...] in the inputs: a Reshape stands where a Transpose was
@@ -94,6 +102,7 @@ struct Builder {
     int64_t first = 0;
     std::vector<int64_t> strides;
   };
+  void keep_why(uint32_t from, uint32_t to);  // off_steps, of what is computed step by step
   View align(const View &a, const View &b, std::vector<AlignedAtom> *aligned);
   void make_plain(Operand *operand, const std::vector<int64_t> &sizes, const std::string &name);
 };

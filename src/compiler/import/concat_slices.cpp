@@ -28,6 +28,48 @@ View cut_time(OpCall &call, const View &view, const SliceRange &range) {
   return picked_step(call, in_order, range.axis, size - 1 - range.first);
 }
 
+// The parts' sizes outside the axis are the same.
+void meet_outside(Builder &b, View *out, View *part, size_t axis) {
+  if (part->axes.size() != out->axes.size()) throw Refusal("its inputs differ in rank");
+  for (size_t i = 0; i < out->axes.size(); ++i) {
+    if (i == axis) continue;
+    Axis mine, other;
+    b.unify(&out->axes[i], &part->axes[i]);
+    if (axis_size(out->axes[i]) != axis_size(part->axes[i]) || !align_axes(out->axes[i], part->axes[i], &mine, &other)) {
+      throw Refusal("its inputs differ outside the axis: " + view_text(*out) + " and " + view_text(*part) +
+                    "; accepted: the same sizes on every other axis");
+    }
+    // Of input axes that are joined one cannot be longer than the other. Batch and steps merged are two in each part.
+    const bool one_each = out->axes[i].size() == 1 && part->axes[i].size() == 1;
+    if (b.discovering && one_each && mine.size() == 2 && mine[0].origin >= 0 && mine[1].origin >= 0) {
+      b.origins->unite(mine[0].origin, mine[1].origin);
+      mine.pop_back();
+    }
+    for (size_t k = 0; k < std::min(mine.size(), other.size()); ++k) {
+      if (mine[k].origin >= 0 && other[k].origin >= 0) b.origins->unite(mine[k].origin, other[k].origin);
+      if (mine[k].origin < 0) mine[k].origin = other[k].origin;
+    }
+    out->axes[i] = mine;
+  }
+}
+
+bool is_zero(const Builder &b, const View &view) {
+  const Value &value = b.graph.values[view.value];
+  return value.kind == ValueKind::kConst && std::all_of(value.f32.begin(), value.f32.end(), [](float x) { return x == 0; });
+}
+
+// The axis' elements as rows, those that are the same as one.
+std::vector<std::pair<View, int64_t>> rows_of(const View &part, size_t axis) {
+  constexpr int64_t kMostRows = 16;
+  const int64_t size = axis_size(part.axes[axis]);
+  const bool same = std::all_of(part.axes[axis].begin(), part.axes[axis].end(), [](const Atom &atom) { return atom.stride == 0; });
+  if (!same && size > kMostRows)
+    throw Refusal("it puts " + std::to_string(size) + " rows beside the steps; accepted: up to " + std::to_string(kMostRows));
+  std::vector<std::pair<View, int64_t>> rows;
+  for (int64_t i = 0; i < (same ? 1 : size); ++i) rows.emplace_back(slice_axis(part, axis, i, 1, 1), same ? size : 1);
+  return rows;
+}
+
 }  // namespace
 
 View cut(OpCall &call, const View &view, const SliceRange &range) {
@@ -49,6 +91,44 @@ View cut(OpCall &call, const View &view, const SliceRange &range) {
   return slice_axis(whole, range.axis, range.first, range.count, range.step);
 }
 
+std::optional<View> joined_steps(OpCall &call, const std::vector<View> &given, size_t axis) {
+  Builder &b = call.b;
+  std::vector<View> parts = given;
+  size_t at = parts.size();
+  int64_t counts[2] = {0, 0};
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].axes.size() != parts[0].axes.size()) return std::nullopt;
+    if (may_be_steps(b, parts[i].axes[axis])) {
+      if (at != parts.size()) return std::nullopt;
+      at = i;
+    } else if (axis_is_features(parts[i].axes[axis])) {
+      counts[at == parts.size() ? 0 : 1] += axis_size(parts[i].axes[axis]);
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (at == parts.size() || parts.size() == 1 || !may_take_rows(b, parts[at].axes[axis], counts[0] + counts[1]))
+    return std::nullopt;
+  b.spread_constants(parts.data(), parts.size(), axis);
+  View steps = parts[at];
+  bool zeros = true;
+  std::vector<std::pair<View, int64_t>> rows[2];
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (i == at) continue;
+    View &part = parts[i];
+    part = settled(b, part, call.name);
+    if (b.is_sequence(part) && !b.discovering)
+      throw Refusal("it puts " + view_text(part) +
+                    ", which differs from step to step, beside the steps; accepted: rows that do not");
+    meet_outside(b, &steps, &part, axis);
+    zeros = zeros && is_zero(b, part);
+    steps.bounds = hull(steps.bounds, part.bounds);
+    for (auto &row : rows_of(part, axis)) rows[i < at ? 0 : 1].push_back(row);
+  }
+  if (zeros) return pad_steps(call, steps, axis, counts[0], counts[1]);
+  return put_beside(call, steps, axis, std::move(rows[0]), std::move(rows[1]));
+}
+
 View joined(OpCall &call, std::vector<View> parts, size_t axis) {
   Builder &b = call.b;
   View out = parts[0];
@@ -58,29 +138,8 @@ View joined(OpCall &call, std::vector<View> parts, size_t axis) {
   b.spread_constants(parts.data(), parts.size(), axis);
   out = parts[0];
   for (View &part : parts) {
-    if (part.axes.size() != out.axes.size()) throw Refusal("its inputs differ in rank");
     if (!axis_is_features(part.axes[axis])) throw Refusal("it joins along the time or batch axis; accepted: feature axes");
-    for (size_t i = 0; i < out.axes.size(); ++i) {
-      Axis mine, other;
-      if (i != axis) b.unify(&out.axes[i], &part.axes[i]);
-      if (i != axis &&
-          (axis_size(out.axes[i]) != axis_size(part.axes[i]) || !align_axes(out.axes[i], part.axes[i], &mine, &other))) {
-        throw Refusal("its inputs differ outside the axis: " + view_text(out) + " and " + view_text(part) +
-                      "; accepted: the same sizes on every other axis");
-      }
-      if (i == axis) continue;
-      // Of input axes that are joined one cannot be longer than the other. Batch and steps merged are two in each part.
-      const bool one_each = out.axes[i].size() == 1 && part.axes[i].size() == 1;
-      if (b.discovering && one_each && mine.size() == 2 && mine[0].origin >= 0 && mine[1].origin >= 0) {
-        b.origins->unite(mine[0].origin, mine[1].origin);
-        mine.pop_back();
-      }
-      for (size_t k = 0; k < std::min(mine.size(), other.size()); ++k) {
-        if (mine[k].origin >= 0 && other[k].origin >= 0) b.origins->unite(mine[k].origin, other[k].origin);
-        if (mine[k].origin < 0) mine[k].origin = other[k].origin;
-      }
-      out.axes[i] = mine;
-    }
+    meet_outside(b, &out, &part, axis);
     sizes.push_back(axis_size(part.axes[axis]));
     total = plus(total, sizes.back());
     sequence = sequence || b.is_sequence(part);

@@ -123,7 +123,8 @@ std::vector<InputUse> input_uses(const OnnxModel &model) {
     } else if (input.elem_type == kOnnxBool) {
       use.kind = InputKind::kMask;
     } else if (is_whole(input.elem_type)) {
-      use.kind = (ends.other || ends.compared) && !ends.index && !ends.length && !ends.branch ? InputKind::kWhole : InputKind::kIndex;
+      use.kind =
+          (ends.other || ends.compared) && !ends.index && !ends.length && !ends.branch ? InputKind::kWhole : InputKind::kIndex;
     }
     uses.push_back(use);
   }

@@ -72,6 +72,9 @@ View OpCall::any_view(size_t i) const {
   static const std::set<std::string> kMayFollow = {"DequantizeLinear", "Flatten", "Identity",  "Pad",
                                                    "Reshape",          "Squeeze", "Transpose", "Unsqueeze"};
   if (kMayFollow.count(node.op_type()) == 0) check_not_quantized(bound.view, "input " + std::to_string(i));
+  static const std::set<std::string> kMayTakeRows = {"Concat", "Identity", "Pad",       "Shape",
+                                                     "Slice",  "Squeeze",  "Transpose", "Unsqueeze"};
+  if (kMayTakeRows.count(node.op_type()) == 0 && has_rows_beside(b, bound.view)) return settled(b, bound.view, name);
   return bound.view;
 }
 

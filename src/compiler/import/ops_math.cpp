@@ -38,7 +38,8 @@ View folded(OpCall &call, Binary op) {
   if (call.input_count() == 0) throw Refusal("it has no inputs");
   View sum = call.number_view(0);
   for (size_t i = 1; i < call.input_count(); ++i) {
-    const View next = call.number_view(i);
+    View next = call.number_view(i);
+    meet_steps(call, &sum, &next);
     if (next.whole != sum.whole) throw Refusal("its inputs are of float and of integer type; accepted: one type");
     sum = call.b.binary(op, sum, next, call.name);
   }

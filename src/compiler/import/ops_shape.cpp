@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "compiler/import/concat_slices.h"
 #include "compiler/import/integer_bounds.h"
+#include "compiler/import/steps.h"
 #include "compiler/onnx/refusal_of.h"
 
 namespace rnnp::compiler {
@@ -235,9 +237,11 @@ void split(OpCall &call) {
 
 void concat(OpCall &call) {
   std::vector<View> parts;
-  for (size_t i = 0; i < call.input_count(); ++i) parts.push_back(call.view(i));
+  for (size_t i = 0; i < call.input_count(); ++i) parts.push_back(call.any_view(i));
   if (parts.empty()) throw Refusal("it has no inputs");
   const size_t axis = normal_axis(call.attributes.integer("axis", 0), parts[0].axes.size());
+  if (const std::optional<View> steps = joined_steps(call, parts, axis)) return call.give(0, *steps);
+  for (View &part : parts) part = settled(call.b, part, call.name);
   call.give(0, parts.size() == 1 ? parts[0] : joined(call, parts, axis));
 }
 
@@ -316,7 +320,8 @@ const std::vector<ImportRow> kImportShape = {
      "feature axes; on time one step counted from either end, all but some at the ends where the number of steps allows, or all "
      "reversed"},
     {"Split", split, "feature axes"},
-    {"Concat", concat, "feature axes"},
+    {"Concat", concat,
+     "feature axes; on time rows before or behind the steps, where Slice removes as many, or zeros before a convolution"},
     {"Expand", expand, "all", 8},
     {"ConstantOfShape", constant_of_shape, "all", 9},
     {"If", condition_at_run_time, "a known condition inlines its branch; else both run, with results of one shape"},

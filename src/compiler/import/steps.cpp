@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <set>
 
+#include "compiler/import/select.h"
+
 namespace rnnp::compiler {
 namespace {
 
@@ -33,6 +35,7 @@ enum class MayStay : uint8_t { kNothing, kUnknown, kZerosToo };
 
 View settled_if(Builder &b, const View &given, MayStay may_stay, const std::string &name) {
   View view = in_order(b, given, name);
+  if (has_rows_beside(b, view)) may_stay = MayStay::kNothing;
   for (Axis &axis : view.axes) {
     for (Atom &atom : axis) {
       const bool stays = atom.zeros ? may_stay == MayStay::kZerosToo : may_stay != MayStay::kNothing && atom.lead <= 0;
@@ -83,6 +86,28 @@ View shifted_by_maker(OpCall &call, const View &view, int64_t steps) {
   return out;
 }
 
+// 1 in every step but the first `first` and the last `last` ones, beside the steps of `like`.
+View steps_but(OpCall &call, const View &like, size_t axis, int64_t first, int64_t last) {
+  Tensor one(Elem::kFloat, {});
+  one.data[0] = 1;
+  View mask = shifted_by_zeros(call, call.b.const_view(one), first > 0 ? first : -last);
+  mask.axes.assign(like.axes.size(), Axis{});
+  mask.axes[axis] = {Atom{Atom::Kind::kTime, like.axes[axis][0].size, 0, -1}};
+  mask.mask = true;
+  return mask;
+}
+
+// The value's steps so many later, and the rows beside them in the places of those that it has none for.
+View with_rows(OpCall &call, const View &view, size_t axis, int64_t later, const RowsBeside &rows) {
+  View out = later == 0 ? view : shifted_by_zeros(call, view, later);
+  int64_t first = later - rows.lead, last = -later - rows.trail;
+  for (auto row = rows.before.rbegin(); row != rows.before.rend() && first > 0; first -= row->second, ++row)
+    out = chosen(call.b, steps_but(call, out, axis, first, 0), out, row->first, call.name);
+  for (auto row = rows.behind.begin(); row != rows.behind.end() && last > 0; last -= row->second, ++row)
+    out = chosen(call.b, steps_but(call, out, axis, 0, last), out, row->first, call.name);
+  return out;
+}
+
 // Of lead + trail == 0: what was added on one side is taken off the other.
 View evened(OpCall &call, View view, size_t axis) {
   Atom &atom = view.axes[axis][0];
@@ -90,8 +115,11 @@ View evened(OpCall &call, View view, size_t axis) {
   const bool zeros = atom.zeros;
   atom.lead = atom.trail = 0;
   atom.zeros = false;
-  if (later == 0 || call.b.discovering) return view;
+  const auto rows = call.b.rows_beside.find(view.value);
+  const bool has_rows = rows != call.b.rows_beside.end() && (later > rows->second.lead || -later > rows->second.trail);
+  if ((later == 0 && !has_rows) || call.b.discovering) return view;
   if (std::abs(later) > kMostLead) throw Refusal("it shifts by " + std::to_string(later) + " steps; accepted: up to 16777216");
+  if (has_rows) return with_rows(call, view, axis, later, rows->second);
   if (zeros) return shifted_by_zeros(call, view, later);
   if (later > 0) throw Refusal("it puts steps that are not computed before the first one");
   return shifted_by_maker(call, view, -later);
@@ -142,6 +170,21 @@ bool is_off_steps(const View &view) {
   return false;
 }
 
+bool has_rows_beside(const Builder &b, const View &view) {
+  const auto rows = b.rows_beside.find(view.value);
+  if (rows == b.rows_beside.end()) return false;
+  for (const Axis &axis : view.axes) {
+    for (const Atom &atom : axis) {
+      if (atom.kind == Atom::Kind::kTime && (atom.lead > rows->second.lead || atom.trail > rows->second.trail)) return true;
+    }
+  }
+  return false;
+}
+
+bool may_take_rows(const Builder &b, const Axis &axis, int64_t more) {
+  return !b.discovering || is_open(b, axis[0]) || axis[0].lead + axis[0].trail == -more;
+}
+
 View settled(Builder &b, const View &view, const std::string &name) {
   return settled_if(b, view, MayStay::kNothing, name);
 }
@@ -185,6 +228,7 @@ View picked_step(OpCall &call, const View &given, size_t axis, int64_t index) {
   Builder &b = call.b;
   const View view = in_order(b, given, call.name);
   const Atom atom = view.axes[axis][0];
+  if (has_rows_beside(b, view)) refuse(b, view, atom);
   note_short_runs(call, view, atom, index);
   // Of the run's steps, counted from both ends.
   const int64_t front = index - atom.lead, back = atom.size - 1 - index - atom.trail;
@@ -274,16 +318,78 @@ void note_shortest(const OpCall &call, const Atom &atom, int64_t more) {
                                std::to_string(more) + ", the blob as many as the run has");
 }
 
+// One 0 that broadcasts to the view.
+View zero_beside(Builder &b, const View &like) {
+  View zero = b.const_view(Tensor(Elem::kFloat, {}));
+  zero.axes.assign(like.axes.size(), Axis{});
+  zero.mask = like.mask;
+  zero.whole = like.whole;
+  zero.bounds = {0, 0};
+  return zero;
+}
+
+int64_t count_of(const std::vector<std::pair<View, int64_t>> &rows) {
+  int64_t count = 0;
+  for (const auto &row : rows) count += row.second;
+  return count;
+}
+
 }  // namespace
+
+View put_beside(OpCall &call, const View &view, size_t axis, std::vector<std::pair<View, int64_t>> before,
+                std::vector<std::pair<View, int64_t>> behind) {
+  Builder &b = call.b;
+  View out = in_order(b, view, call.name);
+  const Atom given = out.axes[axis][0];
+  if (has_rows_beside(b, out)) refuse(b, out, given);
+  if (!b.discovering && (given.lead > 0 || given.trail > 0))
+    throw Refusal("it puts steps beside those of " + view_text(view) +
+                  ", which has more than the run; accepted: one Concat or Pad");
+  const int64_t first = count_of(before), last = count_of(behind);
+  note_shortest(call, given, first + last);
+  if (!b.discovering) {
+    out = b.copied(out, true, call.name);
+    b.rows_beside[out.value] = {given.lead, given.trail, std::move(before), std::move(behind)};
+  }
+  Atom &atom = out.axes[axis][0];
+  atom.lead = given.lead + first;
+  atom.trail = given.trail + last;
+  atom.size = plus(given.size, first + last);
+  b.off_steps[out.value] = "node " + quote(call.name) + " (" + call.node.op_type() +
+                           ") puts rows beside the steps (accepted: where Slice takes as many away)";
+  return atom.lead + atom.trail == 0 ? evened(call, out, axis) : out;
+}
+
+void meet_steps(OpCall &call, View *a, View *b) {
+  for (size_t back = 1; back <= std::min(a->axes.size(), b->axes.size()); ++back) {
+    const size_t at[2] = {a->axes.size() - back, b->axes.size() - back};
+    if (!may_be_steps(call.b, a->axes[at[0]]) || !may_be_steps(call.b, b->axes[at[1]])) continue;
+    Atom *atoms[2] = {&a->axes[at[0]][0], &b->axes[at[1]][0]};
+    const bool cut = std::all_of(atoms, atoms + 2, [](const Atom *atom) {
+      return atom->lead <= 0 && atom->trail <= 0 && !atom->zeros && atom->reversed == kInOrder;
+    });
+    const int64_t later = atoms[0]->lead - atoms[1]->lead;
+    if (!cut || later == 0 || atoms[0]->lead + atoms[0]->trail != atoms[1]->lead + atoms[1]->trail) continue;
+    View *moved = later > 0 ? a : b;
+    if (!call.b.discovering) *moved = shifted_by_zeros(call, *moved, std::abs(later));
+    Atom &atom = moved->axes[at[later > 0 ? 0 : 1]][0];
+    atom.lead -= std::abs(later);
+    atom.trail += std::abs(later);
+  }
+}
 
 View pad_steps(OpCall &call, const View &view, size_t axis, int64_t before, int64_t after) {
   View out = in_order(call.b, view, call.name);
   Atom &atom = out.axes[axis][0];
-  const bool unknown = !atom.zeros && (atom.lead > 0 || atom.trail > 0);
-  if (unknown || (before > 0 && atom.lead < 0) || (after > 0 && atom.trail < 0)) {
-    if (!call.b.discovering)
-      throw Refusal("it pads the time axis of " + view_text(view) + " where steps were left out or are not known");
+  if (has_rows_beside(call.b, out) && (before > 0 || after > 0)) refuse(call.b, out, atom);
+  const bool left_out = (before > 0 && atom.lead < 0) || (after > 0 && atom.trail < 0);
+  if (left_out && before >= 0 && after >= 0) {
+    const View zero = zero_beside(call.b, out);
+    return put_beside(call, out, axis, {{zero, before}}, {{zero, after}});
   }
+  const bool unknown = !atom.zeros && (atom.lead > 0 || atom.trail > 0);
+  if ((unknown || left_out) && !call.b.discovering)
+    throw Refusal("it pads the time axis of " + view_text(view) + " where steps were left out or are not known");
   note_shortest(call, atom, before + after);
   atom.lead += before;
   atom.trail += after;

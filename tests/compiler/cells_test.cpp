@@ -22,6 +22,7 @@ struct Written {
   bool keep_h = true;     // the next h is an output
   bool computed = false;  // h goes through an operator first
   bool give_h = false;    // h' before its projection is an output as well
+  bool bounded = false;   // gates are those of tf.keras' hard_sigmoid, by Min and Max, and the Split has a piece of 0 elements
 };
 
 void declare(OnnxBuilder *b, const std::string &name, const Ints &shape, bool with_shape) {
@@ -48,8 +49,21 @@ OnnxBuilder cell(const Written &how) {
   b.node("MatMul", {how.computed ? "h_minus" : "h", "R"}, {"hr"});
   b.node("Add", how.x_first ? std::vector<std::string>{"xw", "hr"} : std::vector<std::string>{"hr", "xw"}, {"sum"});
   b.node("Add", {"sum", "B"}, {"gates"});
-  b.node("Split", {"gates"}, {"i_in", "f_in", "g_in", "o_in"}).with("axis", 1);
-  for (const std::string gate : {"i", "f", "o"}) b.node("Sigmoid", {gate + "_in"}, {gate});
+  const std::vector<std::string> parts = {"i_in", "f_in", "g_in", "o_in"};
+  if (!how.bounded) {
+    b.node("Split", {"gates"}, parts).with("axis", 1);
+    for (const std::string gate : {"i", "f", "o"}) b.node("Sigmoid", {gate + "_in"}, {gate});
+  } else {
+    b.constant_ints("sizes", {5}, {kHidden, kHidden, kHidden, kHidden, 0});
+    b.node("Split", {"gates", "sizes"}, {parts[0], parts[1], parts[2], parts[3], "nothing"}).with("axis", 1);
+    b.constant("a", {}, {0.2f}).constant("half", {}, {0.5f}).constant("one", {}, {1.0f}).constant("zero", {}, {0.0f});
+    for (const std::string gate : {"i", "f", "o"}) {
+      b.node("Mul", {gate + "_in", "a"}, {gate + "_part"});
+      b.node("Add", {gate + "_part", "half"}, {gate + "_sum"});
+      b.node("Min", {gate + "_sum", "one"}, {gate + "_below"});
+      b.node("Max", {"zero", gate + "_below"}, {gate});
+    }
+  }
   b.node("Tanh", {"g_in"}, {"g"});
   b.node("Mul", {"f", "c"}, {"keep"});
   b.node("Mul", {"i", "g"}, {"write"});
@@ -92,6 +106,25 @@ TEST(Cells, HIsWhatComesBackInEitherOrder) {
     EXPECT_EQ(role_of(cell(how), "h"), static_cast<uint32_t>(RNNP_ROLE_STATE));
     check_persistent_states(cell(how).proto, kStates, {5, 2});
     check_against_f64(cell(how).proto, {1, 2});
+  }
+}
+
+TEST(Cells, GatesMayBeBoundedByMinAndMax) {
+  Written how;
+  how.bounded = true;
+  EXPECT_EQ(layers(cell(how), kStates), 1u);
+  check_persistent_states(cell(how).proto, kStates, {5, 2});
+}
+
+// What is not there is not read.
+TEST(Cells, APieceOfNothingIsRefusedWhereItIsRead) {
+  Written how;
+  how.bounded = true;
+  for (const bool as_output : {false, true}) {
+    OnnxBuilder b = cell(how);
+    if (!as_output) b.node("Relu", {"nothing"}, {"Z"});
+    b.output(as_output ? "nothing" : "Z");
+    EXPECT_NE(refusal_of(b.proto).find("has no elements"), std::string::npos) << refusal_of(b.proto);
   }
 }
 

@@ -439,7 +439,9 @@ class GraphReader {
   }
 
   void add_output(const std::string &name, std::set<uint32_t> *used) {
-    const Bound &bound = b_.bound.at(name);
+    const auto found = b_.bound.find(name);
+    if (found == b_.bound.end() || found->second.kind == Bound::Kind::kUnknown) throw Refusal("it has no elements");
+    const Bound &bound = found->second;
     const bool constant = bound.kind == Bound::Kind::kConst;
     if (!constant) check_not_quantized(bound.view, "it");
     if (constant && bound.tensor->is_dynamic()) throw Refusal("its value depends on the number of steps or batch rows");

@@ -230,7 +230,11 @@ void split(OpCall &call) {
   const size_t axis = normal_axis(call.attributes.integer("axis", 0), x.axes.size());
   int64_t first = 0, i = 0;
   for (int64_t size : split_sizes(call.attributes, call.constants(), axis_size(x.axes[axis]), call.output_count())) {
-    call.give(static_cast<size_t>(i++), cut(call, x, {axis, first, size, 1}));
+    const size_t at = static_cast<size_t>(i++);
+    if (size > 0)
+      call.give(at, cut(call, x, {axis, first, size, 1}));
+    else
+      call.b.bound.erase(call.node.output(static_cast<int>(at)));  // tf.keras makes such pieces, and nothing reads them
     first = plus(first, size);
   }
 }

@@ -206,6 +206,12 @@ Tensor random_rows(int64_t width, std::mt19937 *random) {
   return t;
 }
 
+// A Clip in two parts.
+bool is_bounded(const OnnxNode &node, const std::set<std::string> &fixed) {
+  const bool bounds = node.op_type() == "Min" || node.op_type() == "Max";
+  return bounds && node.input_size() == 2 && (fixed.count(node.input(0)) != 0 || fixed.count(node.input(1)) != 0);
+}
+
 // Operators that a cell may be written in: what takes a different way for some operands is not known by trying.
 bool may_be_cell(const StepGraph &step) {
   static const std::set<std::string> kOps = {"MatMul",  "Gemm",      "Add",      "Sub",     "Mul",         "Div",
@@ -218,7 +224,8 @@ bool may_be_cell(const StepGraph &step) {
     const OnnxNode &node = *step.nodes[i];
     if (std::none_of(node.output().begin(), node.output().end(), [&](const std::string &name) { return wanted.count(name) != 0; }))
       continue;
-    if (kOps.count(node.op_type()) == 0 && !names_again(node) && fixed.count(node.output(0)) == 0) return false;
+    if (kOps.count(node.op_type()) == 0 && !names_again(node) && !is_bounded(node, fixed) && fixed.count(node.output(0)) == 0)
+      return false;
     wanted.insert(node.input().begin(), node.input().end());
   }
   return true;

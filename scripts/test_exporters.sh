@@ -50,12 +50,13 @@ cp -L "$build-hosted/src/compiler/rnnpack" "$build-hosted/src/librnnpack.so.1" "
 export PYTHONPATH=$PWD/$package
 cases torch torch
 cases keras keras
+cases keras2 keras
 cases quantised torch "$folder/torch-cases"
 cases nam torch
 cases jax jax
 cases published keras
 "$folder/torch/bin/python" -B "$tests/check.py" --tool "$build-hosted/src/compiler/rnnpack" --refused "$tests/refused.txt" \
-  --table "$folder/table.md" --counts "$folder/counts.md" "$@" "$folder/torch-cases" "$folder/keras-cases" "$folder/quantised-cases" "$folder/nam-cases" "$folder/jax-cases" "$folder/published-cases" || failed=1
+  --table "$folder/table.md" --counts "$folder/counts.md" "$@" "$folder/torch-cases" "$folder/keras-cases" "$folder/keras2-cases" "$folder/quantised-cases" "$folder/nam-cases" "$folder/jax-cases" "$folder/published-cases" || failed=1
 for kind in keras torch jax; do
   [ ${#names[@]} = 0 ] || break
   echo "random networks, $kind:"

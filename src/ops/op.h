@@ -285,7 +285,7 @@ inline float *kept_row(const RunEnv &env, uint32_t state, size_t row) {
   return s.buffer[s.live] + row * s.row_elems;
 }
 
-// A kStateRead begins with zeros in every run: of a model that is not causal, where no input starts it.
+// A kStateRead begins in every run as after a reset: of a model that is not causal, where no input starts it.
 inline bool begins_anew(const Model &m, const BlobNode &read) {
   return (m.header->flags & kBlobCausal) == 0 && m.node_input(read, 0) == kNone;
 }

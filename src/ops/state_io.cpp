@@ -23,11 +23,17 @@ bool state_node_fits(const Model &m, const AttrState *a, uint32_t value) {
   return is_persistent_state(m, a->state, elems, 0) && is_f32_value(m, value, elems) && m.values[value].sequence;
 }
 
+// What reset_state() makes of a row.
+void begin_anew(const Model &m, uint32_t state, size_t row, float *kept) {
+  const BlobState &s = m.states[state];
+  if (s.init == kNone) return zero_bytes(kept, s.elems * sizeof(float));
+  copy_bytes(kept, m.weights(s.init) + (s.per_row ? row * s.elems : 0), s.elems * sizeof(float));
+}
+
 rnnp_status check_read(const Model &m, const BlobNode &node) {
   const AttrState *a = m.attr<AttrState>(node);
   const uint32_t start = m.node_input(node, 0);
   if (!state_node_fits(m, a, m.node_output(node, 0)) || !loop_fits(m, node)) return RNNP_E_BLOB_CORRUPT;
-  if (begins_anew(m, node) && m.states[a->state].init != kNone) return RNNP_E_BLOB_CORRUPT;
   const bool good = start == kNone || (is_f32_value(m, start, m.states[a->state].elems) && !m.values[start].sequence &&
                                        ValueKind(m.values[start].kind) == ValueKind::kInput);
   return good ? RNNP_OK : RNNP_E_BLOB_CORRUPT;
@@ -64,7 +70,7 @@ void run_read(const RunEnv &env, const BlobNode &node, void *object, uint32_t th
   for (size_t row = begin; row < end; ++row) {
     float *kept = kept_row(env, state, row);
     if (starts) copy_bytes(kept, row_of(env.values[start], row), y.row_bytes);
-    if (anew) zero_bytes(kept, y.row_bytes);
+    if (anew) begin_anew(*env.model, state, row, kept);
     copy_bytes(row_of(y, row), kept, y.row_bytes);
   }
 }

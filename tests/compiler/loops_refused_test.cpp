@@ -106,13 +106,15 @@ TEST(Loops, ACounterThatIsNotTheStepIsRefused) {
   }
 }
 
-TEST(Loops, AStateThatStartsElsewhereIsRefusedUnlessALayerHasIt) {
+TEST(Loops, AStateThatStartsElsewhereInEachRowIsRefusedUnlessALayerHasIt) {
+  std::vector<float> rows(3 * kHidden, 0.25f);
+  rows.back() = 0.5f;
   for (const bool layer : {true, false}) {
     OnnxBuilder body;
     layer ? rnn_body(&body) : decay_body(&body);
     OnnxBuilder b = with_scan(scan_graph(body));
     b.proto.mutable_graph()->clear_initializer();
-    b.constant("start", {3, kHidden}, std::vector<float>(3 * kHidden, 0.25f));
+    b.constant("start", {3, kHidden}, rows);
     if (layer) {
       check_against_f64(b.proto);
     } else {

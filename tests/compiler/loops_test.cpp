@@ -143,6 +143,42 @@ TEST(Loops, AnyOtherBodyRunsAtEveryStepAndKeepsItsState) {
   }
 }
 
+// The constant `name` becomes these numbers.
+void set_constant(OnnxBuilder *b, const std::string &name, const std::vector<int64_t> &shape, const std::vector<float> &numbers) {
+  auto *all = b->proto.mutable_graph()->mutable_initializer();
+  all->erase(std::remove_if(all->begin(), all->end(), [&](const onnx::TensorProto &t) { return t.name() == name; }), all->end());
+  b->constant(name, shape, numbers);
+}
+
+std::vector<float> row_of_state(int64_t rows) {
+  std::vector<float> out;
+  for (int64_t i = 0; i < rows * kHidden; ++i) out.push_back(0.3f * static_cast<float>(i % kHidden) - 0.7f);
+  return out;
+}
+
+// A learned start. A state that is kept begins with it after a reset, one of a model that looks ahead in every run.
+TEST(Loops, TheStateMayStartFromAConstant) {
+  for (const Body write : {decay_body, masked_body, rnn_body}) {
+    for (const bool backwards : {false, true}) {
+      for (const bool one_number : {false, true}) {
+        SCOPED_TRACE(::testing::Message() << (write == rnn_body) << backwards << one_number);
+        OnnxBuilder body;
+        write(&body);
+        OnnxBuilder b = with_loop(loop_graph(body), true, backwards);
+        one_number ? set_constant(&b, "nothing", {}, {0.6f}) : set_constant(&b, "nothing", {1, kHidden}, row_of_state(1));
+        check_against_f64(b.proto);
+      }
+    }
+    OnnxBuilder body;
+    write(&body);
+    OnnxBuilder b = with_scan(scan_graph(body));
+    set_constant(&b, "start", {3, kHidden}, row_of_state(3));
+    for (const int64_t steps : {1, 2, 9}) check_against_f64(b.proto, {steps, 3});
+    go_backwards(b.proto.mutable_graph()->mutable_node(b.proto.graph().node_size() - 1));
+    for (const int64_t steps : {1, 2, 9}) check_against_f64(b.proto, {steps, 3});
+  }
+}
+
 TEST(Loops, OneOverTurnedStepsRunsWholeSequences) {
   for (const Body write : {decay_body, masked_body, rnn_body}) {
     OnnxBuilder body;

@@ -157,7 +157,7 @@ TEST(ResetMasks, WhatIsNoneIsRefusedByName) {
   *g->add_node() = scan;
   g->mutable_node(1)->set_input(0, "half0");
   const std::string why = refusal_of(part.proto);
-  EXPECT_NE(why.find("neither zeros nor an input as it is"), std::string::npos) << why;
+  EXPECT_NE(why.find("neither a constant, the same for all rows, nor an input as it is"), std::string::npos) << why;
   // Something else reads the state that the loop starts from.
   OnnxBuilder shared = masked_scan("rnn", Mask::kBefore, true);
   shared.output("twice").node("Add", {"h0", "h0"}, {"twice"});

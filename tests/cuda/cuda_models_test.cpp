@@ -88,8 +88,8 @@ TEST(CudaModels, EachRowIsReversedInsideItsOwnLength) {
 }
 
 // GRU -> loop of a sum, which starts from an input or goes on, with a dense layer -> GRU, or the same as a model of single steps.
-// ahead: behind a reversal.
-std::vector<uint8_t> with_loop(bool loop, bool ahead) {
+// ahead: behind a reversal. constant: it starts from numbers in the blob.
+std::vector<uint8_t> with_loop(bool loop, bool ahead, bool constant = false) {
   constexpr uint32_t kElems = 7;
   BlobBuilder b(9);
   RecurrentOptions gru;
@@ -99,13 +99,14 @@ std::vector<uint8_t> with_loop(bool loop, bool ahead) {
   const auto sum = [&](uint32_t left, uint32_t right) {
     return b.add_node(rnnp::OpKind::kBinary, &add, sizeof add, {left, right}, kElems, true);
   };
-  const uint32_t x = b.add_input(kElems), start = b.add_state_input(kElems, "start");
+  const uint32_t x = b.add_input(kElems), start = constant ? rnnp::kNone : b.add_state_input(kElems, "start");
   const uint32_t g = b.add_recurrent(ahead ? b.add_time_reverse(x) : x, kElems, gru);
   uint32_t state;
   if (loop) b.begin_loop();
   const uint32_t before = b.add_state_read(kElems, &state, start),
                  bent = b.add_dense(sum(before, g), kElems, kElems, rnnp::Act::kTanh);
   const uint32_t after = sum(bent, g);
+  if (constant) b.start_state_at(state, random_floats(kElems, 12));
   b.add_state_write(state, after);
   if (loop) b.end_loop();
   b.add_output(b.add_recurrent(after, kElems, gru), "y");
@@ -115,8 +116,9 @@ std::vector<uint8_t> with_loop(bool loop, bool ahead) {
 
 TEST(CudaModels, LoopsGoStepByStepInsideAChunk) {
   constexpr uint32_t kBatch = 3, kSteps = 11;
-  for (const bool ahead : {false, true}) {
-    BothSessions both(with_loop(true, ahead), kBatch, kSteps);
+  for (const auto &[ahead, constant] :
+       {std::pair(false, false), std::pair(true, false), std::pair(false, true), std::pair(true, true)}) {
+    BothSessions both(with_loop(true, ahead, constant), kBatch, kSteps);
     std::mt19937 random(4);
     const int32_t lengths[kBatch] = {11, 4, 0};
     const uint32_t rows[kBatch] = {2, 0, 1};

@@ -98,7 +98,9 @@ def recurrence(g):
     infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [None, features]) for name in ("h", "x", after, y)]
     body = helper.make_graph(s.nodes, "step", infos[:2], infos[2:])
     shape = g.node("Concat", [g.size_of(x, 1), g.ints([features])], axis=0)
-    start = g.node("Expand", [g.constant(np.zeros([1, 1], np.float32)), shape])
+    first = g.pick("zeros", "zeros", "a number", "a row")
+    numbers = np.zeros([1, 1]) if first == "zeros" else g.numbers.normal(0, 0.5, [1, features if first == "a row" else 1])
+    start = g.node("Expand", [g.constant(numbers.astype(np.float32)), shape])
     back = g.chance(0.5)
     attributes = {"scan_input_directions": [1], "scan_output_directions": [1]} if back else {}
     last, each = g.node("Scan", [start, x], 2, num_scan_inputs=1, body=body, **attributes)

@@ -308,6 +308,10 @@ uint32_t BlobBuilder::add_state_read(uint32_t elems, uint32_t *state, uint32_t s
   return add_node(OpKind::kStateRead, &attr, nodes_.size() == loop_ ? sizeof attr : sizeof attr.read, in, elems, true);
 }
 
+void BlobBuilder::start_state_at(uint32_t state, const std::vector<float> &row) {
+  states_[state].init = put(row);
+}
+
 void BlobBuilder::add_state_write(uint32_t state, uint32_t x, uint32_t lengths) {
   const rnnp::AttrState attr = {state};
   push_node(OpKind::kStateWrite, &attr, sizeof attr, {x, lengths}, {});

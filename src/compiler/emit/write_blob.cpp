@@ -38,7 +38,7 @@ class BlobWriter {
   std::vector<uint8_t> write() {
     strings_.append("", 1);
     write_values();
-    for (const PersistentState &kept : graph_.states) state(kept.elems, {}, kept.name, 1, 0);
+    for (const PersistentState &kept : graph_.states) state(kept.elems, {kept.init, false}, kept.name, 1, 0);
     for (const Node &node : graph_.nodes) write_node(node);
     write_ios(graph_.inputs, &inputs_);
     write_ios(graph_.outputs, &outputs_);

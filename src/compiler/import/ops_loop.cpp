@@ -93,7 +93,35 @@ uint32_t start_of_run(OpCall &call) {
   return fits && call.b.dense(start, call.name).value == start.value ? start.value : kNone;
 }
 
-// A layer starts from anything; a state that the library keeps for other operators starts at zero or from an input.
+// The constant as a row of the state, where it is the same for all rows of the batch; else empty.
+std::vector<float> constant_row(OpCall &call) {
+  View start = call.view(0);
+  const View state = call.view(1);
+  const Value &value = call.b.graph.values[start.value];
+  if (value.kind != ValueKind::kConst || start.axes.size() > state.axes.size()) return {};
+  start.axes.insert(start.axes.begin(), state.axes.size() - start.axes.size(), Axis{});
+  for (size_t i = 0; i < start.axes.size(); ++i) {
+    call.b.spread_constant(&start, i, state.axes[i]);
+    if (axis_size(start.axes[i]) != 1 && axis_size(start.axes[i]) != axis_size(state.axes[i])) return {};
+    if (axis_is_features(state.axes[i]) != axis_is_features(start.axes[i]) && axis_size(start.axes[i]) != 1) return {};
+  }
+  const View all = expand_view(start, state.axes);
+  std::vector<float> row = {};
+  std::vector<int64_t> places = {start.first};
+  for (const Axis &axis : all.axes) {
+    for (const Atom &atom : axis) {
+      std::vector<int64_t> next;
+      for (const int64_t place : places) {
+        for (int64_t k = 0; k < (atom.is_feature() ? atom.size : 1); ++k) next.push_back(place + k * atom.stride);
+      }
+      places = std::move(next);
+    }
+  }
+  for (const int64_t place : places) row.push_back(value.f32[static_cast<size_t>(place)]);
+  return row;
+}
+
+// A layer starts from anything; a state that the library keeps for other operators starts at constants or from an input.
 void starts_at(OpCall &call) {
   const Bound &bound = call.input(0);
   if (is_zero(call, bound)) return;
@@ -102,14 +130,21 @@ void starts_at(OpCall &call) {
     if (computed) join_axes(call);
     return;
   }
+  const uint32_t state = call.view(1).value;
+  std::vector<float> row = constant_row(call);
+  if (row.size() == call.b.graph.values[state].elems) {
+    call.b.graph.initial_rows.emplace(state, std::move(row));
+    return;
+  }
   const uint32_t start = computed ? start_of_run(call) : kNone;
   if (start == kNone)
     throw Refusal("the Loop carries a state that starts from " + quote(call.node.input(0)) +
-                      ", which is neither zeros nor an input as it is, through a body that is no LSTM, GRU or RNN cell; accepted: "
-                      "zeros, an input, or such a cell. Exporting one step of the model with its state as input and output, and "
+                      ", which is neither a constant, the same for all rows, nor an input as it is, through a body that is no "
+                      "LSTM, GRU or RNN cell; accepted: "
+                      "those, or such a cell. Exporting one step of the model with its state as input and output, and "
                       "--state INPUT=OUTPUT, does without the Loop",
                   {call.b.loop_sizes, ""});
-  call.b.graph.starts.emplace(call.view(1).value, start);
+  call.b.graph.starts.emplace(state, start);
 }
 
 void trips_of(OpCall &call) {

@@ -135,6 +135,17 @@ void drop_initial_state(Graph *graph, uint32_t value, uint32_t start) {
   }
 }
 
+// Layers that keep the loop's state themselves start from the row.
+void start_layers(Graph *graph, uint32_t value, const std::vector<float> &row) {
+  if (row.empty()) return;
+  for (Node &node : graph->nodes) {
+    if (node.op != OpKind::kRecurrent) continue;
+    Recurrent &layer = std::get<Recurrent>(node.attr);
+    if (node.in[1] == value) layer.directions[0].init_h = {row, false};
+    if (node.in[2] == value) layer.directions[0].init_c = {row, false};
+  }
+}
+
 // What a layer's h is after every step, where `value` is what it is at the end of a run, possibly copied; kNone where it is none.
 uint32_t value_per_step(Graph *graph, uint32_t value, const Sources &sources) {
   const uint32_t elems = graph->values[value].elems, out = graph->add_row(elems, true);
@@ -183,13 +194,19 @@ uint32_t loop_start(Graph *graph, uint32_t state) {
   return start;
 }
 
+// The row that a loop's state starts from in every run; empty: zeros.
+std::vector<float> initial_row(const Graph &graph, uint32_t state) {
+  const auto found = graph.initial_rows.find(state);
+  return found == graph.initial_rows.end() ? std::vector<float>() : found->second;
+}
+
 void keep_tensor(Graph *graph, const Io &input, uint32_t output, bool of_loop) {
   const uint32_t start = loop_start(graph, input.value);
   Value &value = graph->values[input.value];
   value.kind = ValueKind::kSequence;
   value.input = kNone;
   const StateRef state{static_cast<uint32_t>(graph->states.size())};
-  graph->states.push_back({input.name, value.elems, !of_loop});
+  graph->states.push_back({input.name, value.elems, !of_loop, initial_row(*graph, input.value)});
   Node read = {OpKind::kStateRead, input.name, {}, {input.value}, state};
   if (start != kNone) read.in.push_back(start);
   graph->nodes.insert(graph->nodes.begin(), std::move(read));
@@ -263,7 +280,10 @@ void tie(Graph *graph, const StatePair &pair) {
   const Io input = graph->inputs[found.in], output = graph->outputs[found.out];
   graph->outputs.erase(graph->outputs.begin() + static_cast<std::ptrdiff_t>(found.out));
   const Sources sources(*graph);
-  if (found.own) drop_initial_state(graph, input.value, loop_start(graph, input.value));
+  if (found.own) {
+    start_layers(graph, input.value, initial_row(*graph, input.value));
+    drop_initial_state(graph, input.value, loop_start(graph, input.value));
+  }
   drop_input(graph, found.in);
   if (found.own && found.only_state) return;
   const uint32_t next = graph->values[output.value].sequence ? output.value : value_per_step(graph, output.value, sources);

@@ -97,6 +97,7 @@ struct PersistentState {
   std::string name;
   uint32_t elems = 0;
   bool of_caller = false;
+  std::vector<float> init = {};  // empty: zeros
 };
 
 // AttrConv, whose matrix, bias and state the blob's writer fills in. w: [out][time][h][w][in], over
@@ -165,6 +166,7 @@ struct Graph {
   std::vector<PersistentState> states;
   // Of loops' states, until bind_states(): the value of a state -> of the input it starts from.
   std::map<uint32_t, uint32_t> starts;
+  std::map<uint32_t, std::vector<float>> initial_rows;  // ... -> the constant row that it starts from
   uint32_t fixed_batch = 0;
   uint32_t stream_steps = 0;  // 0, or the steps of one call that it is compiled for
   bool causal = true;

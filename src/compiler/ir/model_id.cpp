@@ -117,7 +117,10 @@ uint64_t model_id(const Graph &graph) {
       h.list(io.dims);
     }
   }
-  for (const PersistentState &state : graph.states) h.number(state.elems);
+  for (const PersistentState &state : graph.states) {
+    h.number(state.elems);
+    if (!state.init.empty()) h.list(state.init);
+  }
   h.number(graph.fixed_batch);
   return h.value();
 }

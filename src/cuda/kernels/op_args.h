@@ -112,8 +112,9 @@ struct TimeReverseArgs {
 };
 struct StateCopyArgs {
   uint64_t count;
-  float *rows;  // of x or y; nullptr: zeros are written
-  uint32_t elems, writes;
+  float *rows;             // of x or y; nullptr: zeros are written
+  uint32_t elems, stride;  // stride: floats from row to row, 0 where all are one
+  uint32_t writes;
   ChunkArgs chunk;
 };
 

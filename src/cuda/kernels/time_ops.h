@@ -118,7 +118,7 @@ SIMT_KERNEL(256) move_state(const StateCopyArgs a) {
     if (!a.writes) {
       a.rows[i] = *state;
     } else if (live_steps(a.chunk, n) != 0) {
-      *state = a.rows != nullptr ? a.rows[i] : 0.0f;
+      *state = a.rows != nullptr ? a.rows[n * a.stride + e] : 0.0f;
     }
   }
 }

@@ -105,23 +105,35 @@ void run_loop_of_read(const RunEnv &env, const BlobNode &node, void *object, uin
 
 constexpr LoopOp kLoop = {loop_nodes, run_loop_of_read};
 
+enum class Move : uint8_t { kRead, kWrite, kWriteOneToAll };
+
 // rows: of a value, or nullptr, zeros that are written. lengths: of the rows that are written, on the device.
-void move_state(const RunEnv &env, const BlobNode &node, Context *c, float *rows, bool writes, const int32_t *lengths) {
+void move_state(const RunEnv &env, const BlobNode &node, Context *c, float *rows, Move move, const int32_t *lengths) {
   const uint32_t state = env.model->attr<AttrState>(node)->state, elems = env.model->states[state].elems;
   launch_plain(c, KernelId::move_state,
-               StateCopyArgs{uint64_t{env.batch} * elems, rows, elems, writes, chunk_of(env, *c, state, lengths)});
+               StateCopyArgs{uint64_t{env.batch} * elems, rows, elems, move == Move::kWriteOneToAll ? 0 : elems,
+                             move != Move::kRead, chunk_of(env, *c, state, lengths)});
+}
+
+// What a reset makes of all rows.
+void begin_anew(const RunEnv &env, const BlobNode &node, Context *c) {
+  const uint32_t state = env.model->attr<AttrState>(node)->state;
+  const BlobState &s = env.model->states[state];
+  float *initial = s.init == kNone ? nullptr : const_cast<float *>(c->initials[state]);
+  move_state(env, node, c, initial, s.per_row ? Move::kWrite : Move::kWriteOneToAll, nullptr);
 }
 void run_state_read(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
   Context *c = static_cast<const ReadNode *>(object)->time.context;
   const uint32_t start = env.model->node_input(node, 0);
   float *from = start != kNone ? row_of(env.values[start], 0) : nullptr;
-  if (env.first_chunk && (from != nullptr || begins_anew(*env.model, node))) move_state(env, node, c, from, true, nullptr);
-  move_state(env, node, c, row_of(env.values[env.model->node_output(node, 0)], 0), false, nullptr);
+  if (env.first_chunk && from != nullptr) move_state(env, node, c, from, Move::kWrite, nullptr);
+  if (env.first_chunk && begins_anew(*env.model, node)) begin_anew(env, node, c);
+  move_state(env, node, c, row_of(env.values[env.model->node_output(node, 0)], 0), Move::kRead, nullptr);
 }
 void run_state_write(const RunEnv &env, const BlobNode &node, void *object, uint32_t) {
   Context *c = static_cast<const TimeNode *>(object)->context;
   const uint32_t x = env.model->node_input(node, 0);
-  move_state(env, node, c, row_of(env.values[x], 0), true, device_lengths(*c, env, env.model->node_input(node, 1)));
+  move_state(env, node, c, row_of(env.values[x], 0), Move::kWrite, device_lengths(*c, env, env.model->node_input(node, 1)));
 }
 
 // --- Windows -----------------------------------------------------------------------------------------------------------------

@@ -180,7 +180,7 @@ std::string Origins::text_of(AxisRole wanted, const OnnxModel &model) const {
   for (size_t i = 0; i < model.inputs.size(); ++i) {
     for (size_t axis = 0; axis < model.inputs[i].dims.size(); ++axis) {
       const int origin = of(i, axis);
-      if (role(origin) != wanted || model.inputs[i].of_loop) continue;
+      if (role(origin) != wanted || !model.inputs[i].loop.empty()) continue;
       const std::string &name = names_[static_cast<size_t>(origin)];
       std::string &list = axes[find(origin)];
       list += (list.empty() ? "axis " : ", axis ") + std::to_string(axis) + " of " + quote(model.inputs[i].name) +

@@ -169,7 +169,8 @@ class GraphReader {
 
   void add_input(uint32_t index) {
     const auto refusal = refusal_of([&] { read_input(index); });
-    if (refusal) problems_.add("", "input " + quote(model_.inputs[index].name), *refusal);
+    const DeclaredInput &input = model_.inputs[index];
+    if (refusal) problems_.add("", input.loop.empty() ? "input " + quote(input.name) : "node " + quote(input.loop), *refusal);
   }
 
   void read_input(uint32_t index) {
@@ -216,11 +217,11 @@ class GraphReader {
 
   // Why an axis has to be fixed, and what fixes it.
   Refusal open_axis(const DeclaredInput &input, size_t axis, int origin) const {
-    if (input.of_loop)
+    if (!input.loop.empty())
       return Refusal(
-          "a loop whose body is no LSTM, GRU or RNN cell carries it beside steps in another order; accepted: a fixed number of "
-          "steps, "
-          "1024 at most, or steps written out one after the other (tf.keras: a fixed shape and unroll=True)",
+          "its body is no LSTM, GRU or RNN cell, and axis " + std::to_string(axis) +
+              " of a state that it carries is open and not the batch of its steps; accepted: a fixed number of steps, 1024 "
+              "at most, or steps written out one after the other (tf.keras: a fixed shape and unroll=True)",
           {model_.loop_sizes, ""});
     const std::string &name = input.dims[axis].name, beside = b_.origins->time_beside(origin);
     const std::string fixed = open_sizes_option(input, axis);
@@ -433,8 +434,9 @@ class GraphReader {
   // In the file too, so that what changes from step to step needs an axis for them; with states that the user ties, the file is of
   // one step.
   bool many_steps() const {
-    const bool tied = std::any_of(model_.inputs.begin(), model_.inputs.end(),
-                                  [&](const DeclaredInput &input) { return !input.of_loop && facts_.kept.count(input.name) != 0; });
+    const bool tied = std::any_of(model_.inputs.begin(), model_.inputs.end(), [&](const DeclaredInput &input) {
+      return input.loop.empty() && facts_.kept.count(input.name) != 0;
+    });
     return !tied && b_.origins->any(AxisRole::kTime) && (b_.time_dynamic || b_.time_size != 1);
   }
 

@@ -155,7 +155,7 @@ std::vector<std::string> options_that_fix(const OnnxModel &model, const Origins 
   for (size_t i = 0; i < model.inputs.size(); ++i) {
     const DeclaredInput &input = model.inputs[i];
     std::set<size_t> unnamed;
-    for (size_t axis = 0; axis < input.dims.size() && !input.of_loop; ++axis) {
+    for (size_t axis = 0; axis < input.dims.size() && input.loop.empty(); ++axis) {
       const DeclaredDim &dim = input.dims[axis];
       const bool is_fixed = axes.dynamic(axes.of(i, axis)) && !fixed.dynamic(axes.of(i, axis));
       if (is_fixed && dim.name.empty()) unnamed.insert(axis);
@@ -175,7 +175,7 @@ std::vector<std::string> options_that_fix(const OnnxModel &model, const Origins 
 std::vector<std::string> options_of_plain_axes(const OnnxModel &model) {
   std::vector<std::string> options;
   for (const DeclaredInput &input : model.inputs) {
-    if (input.of_loop || input.dims.empty()) continue;
+    if (!input.loop.empty() || input.dims.empty()) continue;
     std::string option = "--axes " + input.name + "=features";
     for (size_t i = 1; i < input.dims.size(); ++i) option += ",features";
     const bool is_said =

@@ -23,7 +23,8 @@ const Bound &OpCall::input(size_t i) const {
   if (!has(i)) throw Refusal("input " + std::to_string(i) + " is missing");
   const auto found = b.bound.find(node.input(static_cast<int>(i)));
   if (found == b.bound.end())
-    throw Refusal("input " + std::to_string(i) + " (" + quote(node.input(static_cast<int>(i))) + ") is nowhere made, or has no elements");
+    throw Refusal("input " + std::to_string(i) + " (" + quote(node.input(static_cast<int>(i))) +
+                  ") is nowhere made, or has no elements");
   return found->second;
 }
 

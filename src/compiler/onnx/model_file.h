@@ -35,7 +35,7 @@ struct DeclaredInput {
   std::string name;
   int elem_type = 0;  // OnnxType
   std::vector<DeclaredDim> dims;
-  bool of_loop = false;  // a state that a loop carries: no input of the file
+  std::string loop = {};  // a state that this Loop or Scan carries, no input of the file; else empty
 };
 
 struct OnnxModel {

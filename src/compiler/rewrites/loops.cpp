@@ -560,7 +560,7 @@ class Expander {
     DeclaredInput input;
     input.name = name;
     input.elem_type = kOnnxFloat;
-    input.of_loop = true;
+    input.loop = node_title(node);
     for (const OnnxValue::Dim &dim : state.info->type().dims) input.dims.push_back({std::max<int64_t>(dim.value, 0), ""});
     const std::optional<std::vector<DeclaredDim>> start = start_shape(model_, state.start);
     if (!declares_shape(state)) input.dims = *start;

@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kFewestBufferBytes = offsetof(rnnp_const_buffer, row_stride_bytes) + sizeof(rnnp_const_buffer::row_stride_bytes);
 static_assert(sizeof(rnnp_const_buffer) == sizeof(rnnp_buffer), "rnnp_io.buffer_bytes is the size of both");
 
-rnnp_status fail(Session *s, CallError error) {
+rnnp_status result(Session *s, CallError error) {
   static constexpr int8_t kStatuses[] = {
 #define RNNPACK_CALL_ERROR(name, status, words) status,
       RNNPACK_CALL_ERRORS(RNNPACK_CALL_ERROR)
@@ -172,16 +172,14 @@ CallError take_plain_tensors(Session *s, size_t steps, const void *x, void *y) {
 
 rnnp_status take_call(Session *s, const rnnp_io &io, Call *call) {
   const CallError error = take_tensors(s, io);
-  if (error != CallError::kNothing) return fail(s, error);
-  *call = {s, io.lengths, io.steps, io.batch, (io.flags & RNNP_RUN_LAST_STEP) != 0, 1};
-  return RNNP_OK;
+  if (error == CallError::kNothing) *call = {s, io.lengths, io.steps, io.batch, (io.flags & RNNP_RUN_LAST_STEP) != 0, 1};
+  return result(s, error);
 }
 
 rnnp_status take_plain_call(Session *s, size_t steps, const void *x, void *y, Call *call) {
   const CallError error = take_plain_tensors(s, steps, x, y);
-  if (error != CallError::kNothing) return fail(s, error);
-  *call = {s, nullptr, steps, s->max_batch, false, 1};
-  return RNNP_OK;
+  if (error == CallError::kNothing) *call = {s, nullptr, steps, s->max_batch, false, 1};
+  return result(s, error);
 }
 
 namespace {
@@ -215,17 +213,18 @@ RNNPACK_NOINLINE CallError take_uncommon_io(const Session &s, const void *x) {
 
 // One step on the fast path.
 rnnp_status take_step(Session *s, const void *x, void *y) {
-  if (x == nullptr || y == nullptr) return fail(s, CallError::kNull);
+  s->call_error = CallError::kNothing;
+  if (x == nullptr || y == nullptr) return result(s, CallError::kNull);
   if (!s->plain_io) {
     const CallError error = take_uncommon_io(*s, x);
-    if (error != CallError::kNothing) return fail(s, error);
+    if (error != CallError::kNothing) return result(s, error);
   }
-  if (!is_aligned(x, 4) || !is_aligned(y, 4)) return fail(s, CallError::kAlign);
+  if (!is_aligned(x, 4) || !is_aligned(y, 4)) return result(s, CallError::kAlign);
   const uintptr_t from = reinterpret_cast<uintptr_t>(x), to = reinterpret_cast<uintptr_t>(y);
   const size_t in = s->step_input->row_bytes * s->max_batch, out = s->step_output->row_bytes * s->max_batch;
   const bool overlap = from <= to ? to - from < in : from - to < out;
   if (!overlap) return run_single_step(s, x, y);
-  if (!s->in_place || (from != to && s->model.outputs[0].role == RNNP_ROLE_SEQUENCE)) return fail(s, CallError::kOverlap);
+  if (!s->in_place || (from != to && s->model.outputs[0].role == RNNP_ROLE_SEQUENCE)) return result(s, CallError::kOverlap);
   void *made = output_rows(*s, s->pipe, 0);
   run_single_step(s, x, made);
   copy_bytes(y, made, out);
@@ -247,7 +246,7 @@ rnnp_status run_plain(Session *s, size_t steps, const void *x, void *y) {
 rnnp_status rnnp_run_io(rnnp_session *session, const rnnp_io *given) {
   rnnp_io io = {};
   if (!rnnp::is_session(session)) return RNNP_E_ARG;
-  if (!rnnp::take_struct(given, rnnp::kFewestIoBytes, &io)) return rnnp::fail(session, rnnp::CallError::kStruct);
+  if (!rnnp::take_struct(given, rnnp::kFewestIoBytes, &io)) return rnnp::result(session, rnnp::CallError::kStruct);
   return rnnp::run_io(session, io);
 }
 
@@ -259,6 +258,6 @@ rnnp_status rnnp_run(rnnp_session *session, size_t steps, const void *x, void *y
 rnnp_status rnnp_step(rnnp_session *session, const void *x, void *y) {
   if (!rnnp::is_session(session)) return RNNP_E_ARG;
   if (session->step_input != nullptr) return rnnp::take_step(session, x, y);
-  if (!session->causal) return rnnp::fail(session, rnnp::CallError::kNotCausal);
-  return rnnp::kManyThreads ? rnnp::run_plain(session, 1, x, y) : rnnp::fail(session, rnnp::CallError::kInputs);
+  if (!session->causal) return rnnp::result(session, rnnp::CallError::kNotCausal);
+  return rnnp::kManyThreads ? rnnp::run_plain(session, 1, x, y) : rnnp::result(session, rnnp::CallError::kInputs);
 }

@@ -66,7 +66,7 @@ struct Session {
   bool plain_io;         // no input but x, of floats, and no output but y
   uint8_t detours;       // kRowsMoved: not every row is in the slot of its number; kHandOver: see Held; a run of rows changes it
   Held held;             // by nodes of channel-major values
-  CallError call_error;  // of the last call that was refused
+  CallError call_error;  // of the last call
   // A single step goes straight through the nodes, on the caller's thread, with x and y here; nullptr: it is a call like others.
   ValueSlot *step_input, *step_output;
   RunEnv step_env;

@@ -176,8 +176,15 @@ TEST(LastError, NamesTheArgument) {
   io.flags = 0;
   io.struct_bytes = 3;
   names("struct_bytes");
-  EXPECT_EQ(RNNP_E_ARG, rnnp_step(r.session(), nullptr, y.data()));
-  EXPECT_NE(nullptr, std::strstr(rnnp_session_last_error(r.session()), "NULL"));
+  io.struct_bytes = sizeof io;
+  for (int way = 0; way < 3; ++way) {  // each is forgotten where the next call succeeds
+    EXPECT_EQ(RNNP_E_ARG, rnnp_step(r.session(), nullptr, y.data()));
+    EXPECT_NE(nullptr, std::strstr(rnnp_session_last_error(r.session()), "NULL"));
+    EXPECT_EQ(RNNP_OK, way == 0   ? rnnp_step(r.session(), x.data(), y.data())
+                       : way == 1 ? rnnp_run(r.session(), 3, x.data(), y.data())
+                                  : rnnp_run_io(r.session(), &io));
+    EXPECT_STREQ("", rnnp_session_last_error(r.session())) << way;
+  }
   EXPECT_NE(nullptr, rnnp_session_last_error(nullptr));
 }
 

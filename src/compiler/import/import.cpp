@@ -53,7 +53,7 @@ void assign_roles(Graph *graph) {
     } else if (value.sequence) {
       input.role = RNNP_ROLE_SEQUENCE;
     } else {
-      // Only a state that goes straight to its layer may be left out of a run; one that is taken apart first is required.
+      // A state that a node takes apart first is one of each run: it may not be left out.
       const bool direct = std::none_of(graph->nodes.begin(), graph->nodes.end(),
                                        [&](const Node &node) { return node.op == OpKind::kCopy && node.in[0] == input.value; });
       input.role = direct && states[input.value] ? RNNP_ROLE_STATE : RNNP_ROLE_PER_RUN;

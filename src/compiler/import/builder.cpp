@@ -204,20 +204,6 @@ std::string apart_text(const Axis &a, const Axis &b) {
          "; accepted: the same steps of both";
 }
 
-// Where the elements of these atoms lie, from `first` on.
-std::vector<int64_t> places(const std::vector<Atom> &atoms, int64_t first) {
-  std::vector<int64_t> found = {first};
-  for (const Atom &atom : atoms) {
-    std::vector<int64_t> all;
-    all.reserve(found.size() * static_cast<size_t>(atom.size));
-    for (const int64_t at : found) {
-      for (int64_t k = 0; k < atom.size; ++k) all.push_back(at + k * atom.stride);
-    }
-    found = std::move(all);
-  }
-  return found;
-}
-
 // Whether all indices of an axis have the same numbers.
 bool is_same_along(const std::vector<float> &numbers, View view, size_t axis) {
   const std::vector<int64_t> along = places(view.axes[axis], 0);

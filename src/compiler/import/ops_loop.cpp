@@ -5,6 +5,7 @@
 #include "compiler/import/builder.h"
 #include "compiler/import/select.h"
 #include "compiler/import/steps.h"
+#include "compiler/onnx/budget.h"
 #include "compiler/onnx/rewrite.h"
 
 namespace rnnp::compiler {
@@ -106,18 +107,9 @@ std::vector<float> constant_row(OpCall &call) {
     if (axis_is_features(state.axes[i]) != axis_is_features(start.axes[i]) && axis_size(start.axes[i]) != 1) return {};
   }
   const View all = expand_view(start, state.axes);
-  std::vector<float> row = {};
-  std::vector<int64_t> places = {start.first};
-  for (const Axis &axis : all.axes) {
-    for (const Atom &atom : axis) {
-      std::vector<int64_t> next;
-      for (const int64_t place : places) {
-        for (int64_t k = 0; k < (atom.is_feature() ? atom.size : 1); ++k) next.push_back(place + k * atom.stride);
-      }
-      places = std::move(next);
-    }
-  }
-  for (const int64_t place : places) row.push_back(value.f32[static_cast<size_t>(place)]);
+  Budget::charge_elements(feature_count(all));
+  std::vector<float> row;
+  for (const int64_t place : places(features_of(all), all.first)) row.push_back(value.f32[static_cast<size_t>(place)]);
   return row;
 }
 

@@ -71,6 +71,19 @@ std::vector<Atom> features_of(const View &view) {
   return out;
 }
 
+std::vector<int64_t> places(const std::vector<Atom> &atoms, int64_t first) {
+  std::vector<int64_t> found = {first};
+  for (const Atom &atom : atoms) {
+    std::vector<int64_t> all;
+    all.reserve(found.size() * static_cast<size_t>(atom.size));
+    for (const int64_t at : found) {
+      for (int64_t k = 0; k < atom.size; ++k) all.push_back(at + k * atom.stride);
+    }
+    found = std::move(all);
+  }
+  return found;
+}
+
 int64_t feature_count(const View &view) {
   return axis_size(features_of(view));
 }

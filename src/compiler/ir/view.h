@@ -81,6 +81,8 @@ int64_t axis_size(const Axis &axis);
 std::vector<int64_t> view_shape(const View &view);
 std::string view_text(const View &view);
 std::vector<Atom> features_of(const View &view);
+// Where the elements of these atoms lie in the value's row, from `first` on, in order.
+std::vector<int64_t> places(const std::vector<Atom> &atoms, int64_t first);
 int64_t feature_count(const View &view);
 bool axis_is_features(const Axis &axis);
 

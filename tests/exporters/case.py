@@ -9,6 +9,13 @@ import numpy as np
 import onnx
 
 
+def bytes_saturate():
+    """Whether sums of onnxruntime's byte products saturate: on x86 without VNNI, but for weights of 7 bits (its reduce_range)."""
+    cpu = pathlib.Path("/proc/cpuinfo")
+    flags = cpu.read_text() if cpu.exists() else ""
+    return "sse2" in flags and "vnni" not in flags
+
+
 class Folder:
     """Cases NAME.onnx, NAME.tflite or NAME.nam, NAME.npz (inputs by the names of the ONNX file; outputs as out0, out1...) and one cases.json."""
 

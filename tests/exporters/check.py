@@ -16,9 +16,12 @@ import tempfile
 
 import numpy as np
 
+from case import bytes_saturate
+
 TOLERANCE = 2e-5
 LOOSE = 2e-2  # of files whose own numbers have eleven bits
 LEAST_DECIBELS = 20  # of quantized files: signal to noise beside onnxruntime, whose integers may round the other way
+LEAST_OF_SATURATED = 15
 QUANTISED = ("dynamic_int8", "static_qdq", "tflite_int8")
 READERS = ("keras_file", "h5_file", "keras2_file", "keras2_h5", "published_keras")
 LITE = ("tflite_f32", "tflite_f16", "tflite_int8", "published_tflite")
@@ -151,7 +154,8 @@ def close_enough(case, results, expected, names, half):
     """What is wrong, if anything."""
     if case["exporter"] in QUANTISED or case.get("quantised"):
         noise = decibels(results, expected, names)
-        return None if noise >= LEAST_DECIBELS else f"{noise:.1f} dB"
+        saturates = case["exporter"] == "published_onnx" and bytes_saturate()
+        return None if noise >= (LEAST_OF_SATURATED if saturates else LEAST_DECIBELS) else f"{noise:.1f} dB"
     worst = difference(results, expected, names)
     return f"differs by {worst}" if worst is None or worst > (LOOSE if half else TOLERANCE) else None
 

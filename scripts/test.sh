@@ -195,8 +195,9 @@ for stage in $stages; do
     format) stage_command format check_format ;;
     tidy) stage_command tidy check_tidy ;;
     bindings)  # in the build of stage hosted, which has the library and the tool
-      if [ -x "$build-hosted/src/compiler/rnnpack" ]; then stage_counted bindings scripts/test_bindings.sh "$build-hosted"
-      else stage_counted bindings scripts/test_bindings.sh "$build-bindings"; fi ;;
+      folder=$build-hosted
+      [ -x "$folder/src/compiler/rnnpack" ] || folder=$build-bindings
+      stage_counted bindings scripts/test_bindings.sh "$folder" ;;
     desktops) stage_counted desktops make --no-print-directory test-desktops BUILD="$build" ;;
     by-hand) stage_by_hand ;;
     *) echo "test.sh: no stage '$stage'; there are: format hosted board make-test hosted-rest freestanding asan tsan tidy devices bindings desktops by-hand fuzz" >&2; exit 1 ;;

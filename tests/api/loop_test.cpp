@@ -286,9 +286,9 @@ TEST(Loop, SumsWhatALayerFromTheLastStepToTheFirstMakes) {
   BlobBuilder layer(47);
   layer.add_output(backwards(&layer, layer.add_input(kUnits)));
   const std::vector<uint8_t> alone = layer.build();
-  for (const uint32_t threads : {1u, 2u, 3u})
+  for (const auto &[threads, first] :
+       {std::pair(1u, 0.0f), std::pair(2u, 0.0f), std::pair(3u, 0.0f), std::pair(1u, 1.75f), std::pair(3u, 1.75f)})
     for (const int32_t *ends : {static_cast<const int32_t *>(nullptr), lengths}) {
-      const float first = threads == 2 ? 0.0f : 1.75f;
       Runner loop(sum_of(backwards, first), {kBatch, kSteps, 0, 0, threads}), g(alone, {kBatch, kSteps});
       for (uint32_t call = 0; call < 2; ++call) {  // the layer goes on from the last run, the sum begins anew
         std::vector<float> sums(size_t{kBatch} * kUnits, first);

@@ -107,9 +107,9 @@ class BlobBuilder {
   uint32_t add_time_reverse(uint32_t x, uint32_t lengths = rnnp::kNone);
   // A state of `elems` that the library keeps: its value before the step; add_state_write says what it becomes.
   // `start`: an input that a run may bring for it.
+  uint32_t add_state_read(uint32_t elems, uint32_t *state, uint32_t start = rnnp::kNone);
   // What every row of a state begins with.
   void start_state_at(uint32_t state, const std::vector<float> &row);
-  uint32_t add_state_read(uint32_t elems, uint32_t *state, uint32_t start = rnnp::kNone);
   // `lengths`: an input that says where rows end.
   void add_state_write(uint32_t state, uint32_t x, uint32_t lengths = rnnp::kNone);
   // The nodes added between these are a loop, which add_state_read begins.

@@ -32,6 +32,11 @@ std::vector<std::string> Builder::inputs_behind(uint32_t value) const {
   return names;
 }
 
+bool Builder::is_zero(const View &view) const {
+  const Value &value = graph.values[view.value];
+  return value.kind == ValueKind::kConst && std::all_of(value.f32.begin(), value.f32.end(), [](float x) { return x == 0; });
+}
+
 View Builder::const_view(const Tensor &tensor) {
   if (tensor.is_dynamic()) {
     throw Refusal("it computes with the number of steps or batch rows, which is not known before run time");

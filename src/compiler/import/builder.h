@@ -59,6 +59,7 @@ struct Builder {
   // Helpers that give a view of a new value. `name` is the ONNX node's name.
   bool is_sequence(const View &view) const { return graph.values[view.value].sequence; }
   uint32_t row_elems(const View &view) const { return graph.values[view.value].elems; }
+  bool is_zero(const View &view) const;  // a constant of zeros
   View const_view(const Tensor &tensor);
   // A view over a whole row in order; copies when it is not one already.
   View dense(const View &view, const std::string &name);

@@ -53,11 +53,6 @@ void meet_outside(Builder &b, View *out, View *part, size_t axis) {
   }
 }
 
-bool is_zero(const Builder &b, const View &view) {
-  const Value &value = b.graph.values[view.value];
-  return value.kind == ValueKind::kConst && std::all_of(value.f32.begin(), value.f32.end(), [](float x) { return x == 0; });
-}
-
 // The axis' elements as rows, those that are the same as one.
 std::vector<std::pair<View, int64_t>> rows_of(const View &part, size_t axis) {
   constexpr int64_t kMostRows = 16;
@@ -121,7 +116,7 @@ std::optional<View> joined_steps(OpCall &call, const std::vector<View> &given, s
       throw Refusal("it puts " + view_text(part) +
                     ", which differs from step to step, beside the steps; accepted: rows that do not");
     meet_outside(b, &steps, &part, axis);
-    zeros = zeros && is_zero(b, part);
+    zeros = zeros && b.is_zero(part);
     steps.bounds = hull(steps.bounds, part.bounds);
     for (auto &row : rows_of(part, axis)) rows[i < at ? 0 : 1].push_back(row);
   }

@@ -71,8 +71,7 @@ void kept_steps(OpCall &call) {
 bool is_zero(const OpCall &call, const Bound &bound) {
   if (bound.kind == Bound::Kind::kConst)
     return std::all_of(bound.tensor->data.begin(), bound.tensor->data.end(), [](double v) { return v == 0; });
-  const Value &value = call.b.graph.values[bound.view.value];
-  return value.kind == ValueKind::kConst && std::all_of(value.f32.begin(), value.f32.end(), [](float v) { return v == 0; });
+  return call.b.is_zero(bound.view);
 }
 
 // The state's rows are the start's.
@@ -132,9 +131,8 @@ void starts_at(OpCall &call) {
   if (start == kNone)
     throw Refusal("the Loop carries a state that starts from " + quote(call.node.input(0)) +
                       ", which is neither a constant, the same for all rows, nor an input as it is, through a body that is no "
-                      "LSTM, GRU or RNN cell; accepted: "
-                      "those, or such a cell. Exporting one step of the model with its state as input and output, and "
-                      "--state INPUT=OUTPUT, does without the Loop",
+                      "LSTM, GRU or RNN cell; accepted: those, or such a cell. Exporting one step of the model with its state as "
+                      "input and output, and --state INPUT=OUTPUT, does without the Loop",
                   {call.b.loop_sizes, ""});
   call.b.graph.starts.emplace(state, start);
 }

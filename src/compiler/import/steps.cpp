@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <set>
+#include <utility>
 
 #include "compiler/import/select.h"
 
@@ -112,14 +113,12 @@ View with_rows(OpCall &call, const View &view, size_t axis, int64_t later, const
 View evened(OpCall &call, View view, size_t axis) {
   Atom &atom = view.axes[axis][0];
   const int64_t later = atom.lead;
-  const bool zeros = atom.zeros;
+  const bool zeros = atom.zeros, has_rows = has_rows_beside(call.b, view);
   atom.lead = atom.trail = 0;
   atom.zeros = false;
-  const auto rows = call.b.rows_beside.find(view.value);
-  const bool has_rows = rows != call.b.rows_beside.end() && (later > rows->second.lead || -later > rows->second.trail);
   if ((later == 0 && !has_rows) || call.b.discovering) return view;
   if (std::abs(later) > kMostLead) throw Refusal("it shifts by " + std::to_string(later) + " steps; accepted: up to 16777216");
-  if (has_rows) return with_rows(call, view, axis, later, rows->second);
+  if (has_rows) return with_rows(call, view, axis, later, call.b.rows_beside[view.value]);
   if (zeros) return shifted_by_zeros(call, view, later);
   if (later > 0) throw Refusal("it puts steps that are not computed before the first one");
   return shifted_by_maker(call, view, -later);
@@ -318,6 +317,18 @@ void note_shortest(const OpCall &call, const Atom &atom, int64_t more) {
                                std::to_string(more) + ", the blob as many as the run has");
 }
 
+// So many steps more at its ends, `why` being the node's doing.
+View longer(OpCall &call, View view, size_t axis, int64_t before, int64_t after, const char *why) {
+  Atom &atom = view.axes[axis][0];
+  note_shortest(call, atom, before + after);
+  atom.lead += before;
+  atom.trail += after;
+  atom.size = plus(atom.size, before + after);
+  if (atom.size < 1) throw Refusal("pads cuts off all of axis " + std::to_string(axis));
+  call.b.off_steps[view.value] = "node " + quote(call.name) + " (" + call.node.op_type() + ") " + why;
+  return atom.lead + atom.trail == 0 ? evened(call, view, axis) : view;
+}
+
 // One 0 that broadcasts to the view.
 View zero_beside(Builder &b, const View &like) {
   View zero = b.const_view(Tensor(Elem::kFloat, {}));
@@ -346,18 +357,11 @@ View put_beside(OpCall &call, const View &view, size_t axis, std::vector<std::pa
     throw Refusal("it puts steps beside those of " + view_text(view) +
                   ", which has more than the run; accepted: one Concat or Pad");
   const int64_t first = count_of(before), last = count_of(behind);
-  note_shortest(call, given, first + last);
   if (!b.discovering) {
     out = b.copied(out, true, call.name);
     b.rows_beside[out.value] = {given.lead, given.trail, std::move(before), std::move(behind)};
   }
-  Atom &atom = out.axes[axis][0];
-  atom.lead = given.lead + first;
-  atom.trail = given.trail + last;
-  atom.size = plus(given.size, first + last);
-  b.off_steps[out.value] = "node " + quote(call.name) + " (" + call.node.op_type() +
-                           ") puts rows beside the steps (accepted: where Slice takes as many away)";
-  return atom.lead + atom.trail == 0 ? evened(call, out, axis) : out;
+  return longer(call, std::move(out), axis, first, last, "puts rows beside the steps (accepted: where Slice takes as many away)");
 }
 
 void meet_steps(OpCall &call, View *a, View *b) {
@@ -390,15 +394,9 @@ View pad_steps(OpCall &call, const View &view, size_t axis, int64_t before, int6
   const bool unknown = !atom.zeros && (atom.lead > 0 || atom.trail > 0);
   if ((unknown || left_out) && !call.b.discovering)
     throw Refusal("it pads the time axis of " + view_text(view) + " where steps were left out or are not known");
-  note_shortest(call, atom, before + after);
-  atom.lead += before;
-  atom.trail += after;
-  atom.size = plus(atom.size, before + after);
   atom.zeros = true;
-  if (atom.size < 1) throw Refusal("pads cuts off all of axis " + std::to_string(axis));
-  call.b.off_steps[out.value] = "node " + quote(call.name) + " (" + call.node.op_type() +
-                                ") pads the time axis (accepted: before a convolution, or where Slice takes as much away)";
-  return atom.lead + atom.trail == 0 ? evened(call, out, axis) : out;
+  return longer(call, std::move(out), axis, before, after,
+                "pads the time axis (accepted: before a convolution, or where Slice takes as much away)");
 }
 
 }  // namespace rnnp::compiler

@@ -179,6 +179,21 @@ TEST(Loops, TheStateMayStartFromAConstant) {
   }
 }
 
+TEST(Loops, WhatTheBodyDoesNotReadIsNoState) {
+  OnnxBuilder body;
+  body.random("W", {kIn, kHidden});
+  body.node("MatMul", {"x", "W"}, {"xw"});
+  body.node("Softmax", {"xw"}, {"h_next"}).with("axis", -1);
+  for (const bool backwards : {false, true}) {
+    OnnxBuilder scan = with_scan(scan_graph(body));
+    if (backwards) go_backwards(scan.proto.mutable_graph()->mutable_node(0));
+    for (const OnnxBuilder &b : {with_loop(loop_graph(body), true, backwards), scan}) {
+      EXPECT_EQ(count(b, OpKind::kStateRead), 0u);
+      check_against_f64(b.proto);
+    }
+  }
+}
+
 TEST(Loops, OneOverTurnedStepsRunsWholeSequences) {
   for (const Body write : {decay_body, masked_body, rnn_body}) {
     OnnxBuilder body;

@@ -500,22 +500,35 @@ class Expander {
     rewrite_.add("Slice", node_title(node), operands, {to});
   }
 
+  // A state that is not among it is none: each step makes it anew.
+  static std::set<std::string> read_by_body(const LoopForm &form, const std::set<std::string> &wanted) {
+    std::set<std::string> read = wanted;
+    for (const OnnxNode *node : nodes_behind(form.nodes, wanted, {})) {
+      for (std::string &name : names_read(*node)) read.insert(std::move(name));
+    }
+    return read;
+  }
+
   // The body's nodes in the place of the loop.
   void write_steps(const OnnxNode &node, const LoopForm &form) {
     Inside inside(this, node, form);
     std::set<std::string> wanted;
-    for (const LoopForm::State &state : form.states) {
-      add_state(node, state, inside.of(state.before));
-      wanted.insert(state.after);
-    }
+    for (const LoopForm::State &state : form.states) wanted.insert(state.after);
     for (const LoopForm::Steps &made : form.makes) wanted.insert(made.each);
+    const std::set<std::string> read = read_by_body(form, wanted);
+    for (const LoopForm::State &state : form.states) {
+      if (read.count(state.before) != 0) add_state(node, state, inside.of(state.before));
+    }
     inside.write(wanted);
     const std::string &sequence = form.reads[0].all;
     for (const LoopForm::State &state : form.states) {
-      const std::string after = inside.of(state.before) + ":next";
-      rewrite_.add("Identity", node_title(node), {inside.of(state.after)}, {after});
-      rewrite_.model().outputs.push_back(after);
-      out_.states.emplace_back(inside.of(state.before), after);
+      std::string after = inside.of(state.after);
+      if (read.count(state.before) != 0) {
+        after = inside.of(state.before) + ":next";
+        rewrite_.add("Identity", node_title(node), {inside.of(state.after)}, {after});
+        rewrite_.model().outputs.push_back(after);
+        out_.states.emplace_back(inside.of(state.before), after);
+      }
       if (!state.final.empty()) rewrite_.add(kLastStep, node_title(node), {after, sequence}, {state.final});
     }
     for (const LoopForm::Steps &made : form.makes)

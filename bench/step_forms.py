@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Steps of today's networks beside ONNX Runtime, one thread: a beat tracker's front, products with one column, RWKV-7, ConvGRU.
+"""Steps of today's networks beside ONNX Runtime, one thread: a beat tracker's front, products with one column, RWKV-7, ConvGRU,
+a minGRU as a loop.
 
 The models are written here, with random weights; outputs are compared before anything is timed, then the two sides take turns in one
 process (networks.py). Exit status 1 when an output is wrong.
@@ -25,7 +26,8 @@ RANDOM = np.random.default_rng(7)
 class Graph:
     """Nodes, weights, inputs and outputs of one model, in the order in which they were asked for."""
 
-    def __init__(self) -> None:
+    def __init__(self, prefix: str = "") -> None:
+        self.prefix = prefix
         self.nodes: list[onnx.NodeProto] = []
         self.weights: list[onnx.TensorProto] = []
         self.inputs: list[onnx.ValueInfoProto] = []
@@ -54,7 +56,7 @@ class Graph:
         return self.tensor(np.array(value, np.float32))
 
     def add(self, op: str, *inputs: str, outputs: int = 1, **attributes: object) -> str | list[str]:
-        names = [f"t{len(self.nodes)}_{i}" for i in range(outputs)]
+        names = [f"{self.prefix}t{len(self.nodes)}_{i}" for i in range(outputs)]
         self.nodes.append(helper.make_node(op, list(inputs), names, **attributes))
         return names[0] if outputs == 1 else names
 
@@ -172,6 +174,36 @@ def conv_gru() -> Graph:
     return g
 
 
+def min_gru(g: Graph, x: str, units: int, rows: int) -> str:
+    """A Scan over the first axis of x, which is no layer: a state that is mixed with a product of x."""
+    body = Graph(f"scan{len(g.nodes)}_")
+    h, step = (body.input(body.prefix + name, rows, units) for name in ("h", "x"))
+
+    def dense() -> str:
+        return body.add("Add", body.add("MatMul", step, g.weight(units, units)), g.weight(units, scale=0.1))
+
+    z = body.add("Sigmoid", dense())
+    h = body.add("Add", body.add("Mul", body.add("Sub", g.number(1), z), h), body.add("Mul", z, dense()))
+    for name in ("h_next", "y"):
+        body.output(h, body.prefix + name, rows, units)
+    graph = helper.make_graph(body.nodes, body.prefix + "body", body.inputs, body.outputs)
+    return g.add("Scan", g.tensor(np.zeros((rows, units), np.float32)), x, outputs=2, num_scan_inputs=1, body=graph)[1]
+
+
+def gru(g: Graph, x: str, units: int) -> str:
+    y = g.add("GRU", x, g.weight(1, 3 * units, units), g.weight(1, 3 * units, units), g.weight(1, 6 * units, scale=0.1), outputs=2,
+              hidden_size=units, linear_before_reset=1)[0]
+    return g.add("Squeeze", y, g.ints(1))
+
+
+def loop(units: int, rows: int, between_layers: bool) -> Graph:
+    g = Graph()
+    x = g.input("x", "T", rows, units)
+    y = min_gru(g, gru(g, x, units) if between_layers else x, units, rows)
+    g.output(gru(g, y, units) if between_layers else y, "y", "T", rows, units)
+    return g
+
+
 FORMS = (
     (Network("beat_front", "", 50), lambda: beat_tracker(0)),
     (Network("beat_tracker", "", 50), lambda: beat_tracker(2)),
@@ -180,6 +212,9 @@ FORMS = (
     (Network("rwkv7_256", "", 0, flags=("--state", "last=last_out", "--state", "s=s_out"), states=("last", "s")), lambda: rwkv7(4)),
     (Network("rwkv7_768", "", 0, flags=("--state", "last=last_out", "--state", "s=s_out"), states=("last", "s")), lambda: rwkv7(12)),
     (Network("conv_gru", "", 0, flags=("--state", "h=h_out"), states=("h",)), conv_gru),
+    (Network("min_gru_256", "", 100), lambda: loop(256, 1, False)),
+    (Network("min_gru_256_rows_4", "", 100), lambda: loop(256, 4, False)),
+    (Network("gru_min_gru_gru_128", "", 100), lambda: loop(128, 1, True)),
 )
 
 

@@ -31,7 +31,8 @@ struct BlockArgs {
   float *out;
   size_t out_row_bytes, out_tile;
   size_t columns;     // of out, from its first on; those beyond are not written. kAllColumns but at the end of a row of one gate
-  const void *ahead;  // k lines of 64 bytes that will be wanted soon, from here on; nullptr: none. Used by blocks of many rows
+  const void *ahead;  // what will be wanted soon, ahead_step bytes from k to k; nullptr: nothing. Used by blocks of many rows
+  size_t ahead_step;
 };
 using BlockFn = void (*)(const BlockArgs *);
 

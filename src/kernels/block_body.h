@@ -84,7 +84,7 @@ RNNPACK_INLINE void load_start(const BlockArgs *b, F (&acc)[kMr][kTiles * kVecto
 }
 
 // k terms of rows whose factors lie at `a`. kRow: floats from one k to the next; 0: an argument.
-template <class Panel, int kMr, int kTiles, int kVectors, int kRow>
+template <class Panel, int kMr, int kTiles, int kVectors, int kRow, bool kEvenly = false>
 RNNPACK_INLINE void add_terms(const BlockArgs *b, F (&acc)[kMr][kTiles * kVectors], const float *a, size_t a_row_bytes,
                               const uint8_t *panel, size_t k) {
   const Rows<kMr> rows = rows_at<kMr>(a, a_row_bytes);
@@ -93,7 +93,8 @@ RNNPACK_INLINE void add_terms(const BlockArgs *b, F (&acc)[kMr][kTiles * kVector
                                             b->panel_tile / sizeof(float), k,
                                             kRow != 0 ? size_t{kRow} : b->panel_k / sizeof(float));
   } else {
-    accumulate_strided<Panel, kMr, kTiles, kVectors>(acc, rows, panel, b->panel_tile, b->panel_k, k, b->ahead);
+    accumulate_strided<Panel, kMr, kTiles, kVectors, kEvenly>(acc, rows, panel, b->panel_tile, b->panel_k, k, b->ahead,
+                                                              b->ahead_step);
   }
 }
 
@@ -112,7 +113,7 @@ RNNPACK_NOINLINE void block(const BlockArgs *b) {
       }
     }
   }
-  add_terms<Panel, kMr, kTiles, kVectors, kRow>(b, acc, b->a, b->a_row_bytes, b->panel, b->k);
+  add_terms<Panel, kMr, kTiles, kVectors, kRow, kAsksEvenly && Vec::kRegisters == 16>(b, acc, b->a, b->a_row_bytes, b->panel, b->k);
   store_block<kMr, kTiles, kVectors>(b, acc);
 }
 

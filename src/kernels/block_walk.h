@@ -37,12 +37,27 @@ RNNPACK_INLINE uint32_t next_tiles(const BlockLayout &layout, uint32_t rows, uin
   return layout.tiles[rows - 1][count - 1];
 }
 
+constexpr size_t kFarPanelBytes = 100 * 1000;
+
+// How much blocks of `rows` rows in all ask for while they pass over `tiles` tiles of k: all of as many panels, or nothing, because
+// a part takes longer than nothing.
+RNNPACK_INLINE AskShare ask_share(const BlockLayout &layout, size_t panel_bytes, uint32_t rows, uint32_t tiles, size_t k) {
+  if (!kAsksEvenly) return kAskAll;
+  const uint32_t height = even_share(rows, layout.most_rows), passes = layout.tile_floats / layout.pass[height - 1];
+  if (passes == 1) return kAskAll;
+  const size_t terms = k * tiles * passes * ((rows + height - 1) / height), wanted = tiles * panel_bytes;
+  if (terms * kLineBytes < wanted) return {0, kLineBytes};
+  AskShare share = kAskAll;
+  while (panel_bytes > kFarPanelBytes && share.step > kLineBytes / 4 && terms * share.step / 2 >= wanted) share.step /= 2;
+  return share;
+}
+
 // `rows` rows x `tiles` tiles, as next_tiles gave them, in as many passes over the panel as it takes; start, panel and out move.
 RNNPACK_INLINE void run_block(const BlockLayout &layout, uint32_t rows, uint32_t tiles, BlockArgs *b, Ahead *ahead) {
   const BlockFn block = layout.blocks[rows - 1][tiles - 1];
   const uint32_t pass = tiles == 1 ? layout.pass[rows - 1] : layout.tile_floats;
   for (uint32_t left = layout.tile_floats;; left -= pass) {
-    b->ahead = ask_ahead(ahead, b->k);
+    b->ahead = ask_ahead(ahead, b->k, kAsksEvenly ? b->ahead_step : kLineBytes);
     block(b);
     if (left == pass) return;
     b->start += pass;

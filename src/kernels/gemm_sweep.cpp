@@ -91,11 +91,13 @@ struct Gemm {
     const uint32_t most = group_tiles(), chunk = chunk_rows();
     for (uint32_t from = done; from < args->rows;) {
       const uint32_t to = from + even_share(args->rows - from, chunk);
+      const AskShare share = ask_share(layout, b.panel_tile, to - from, most, args->w.k);
+      if (kAsksEvenly) b.ahead_step = share.step;
       for (uint32_t tile = args->tile_begin; tile < args->tile_end;) {
         const uint32_t count = even_share(args->tile_end - tile, most);
         const uint32_t next = args->tile_end - tile - count;
-        ahead.at = panel(size_t{tile} + count);
-        ahead.bytes = args->w.prefetch_next_tile ? (next < count ? next : count) * b.panel_tile : 0;
+        const size_t wanted = args->w.prefetch_next_tile ? (next < count ? next : count) * b.panel_tile : 0;
+        ahead = ahead_of(share, panel(size_t{tile} + count), wanted);
         for (uint32_t row = from; row < to;) {
           const uint32_t rows = next_rows(layout, count, to - row);
           group(row, tile, count, rows);

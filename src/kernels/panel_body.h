@@ -92,10 +92,11 @@ constexpr bool asks_always(int rows, int tiles, int vectors) {
   return Vec::kRegisters >= 32 && rows * tiles * vectors >= 12 && !is_tall(rows, vectors);
 }
 
-// The same with panels of any type, each KR of k `panel_k` bytes apart; `ahead`: lines to ask for, one a k.
-template <class Panel, int kMr, int kTiles, int kVectors, class V = Vec>
+// The same with panels of any type, each KR of k `panel_k` bytes apart; `ahead`: what to ask for, ahead_step bytes from k to k.
+template <class Panel, int kMr, int kTiles, int kVectors, bool kEvenly = false, class V = Vec>
 RNNPACK_INLINE void accumulate_strided(F (&acc)[kMr][kTiles * kVectors], const Rows<kMr> &rows, const uint8_t *panel,
-                                       size_t tile_bytes, size_t panel_k, size_t k, const void *ahead) {
+                                       size_t tile_bytes, size_t panel_k, size_t k, const void *ahead,
+                                       size_t ahead_step = kLineBytes) {
   constexpr size_t kKr = Panel::kKr;
   size_t i = 0;
   if constexpr (V::kWalks) {
@@ -104,10 +105,24 @@ RNNPACK_INLINE void accumulate_strided(F (&acc)[kMr][kTiles * kVectors], const R
     turns.run(acc, panel, tile_bytes, panel_k, k);
     return;
   }
-  if constexpr (kMr >= kAskingRows && kKr == 1) {
+  constexpr bool kAsks = kMr >= kAskingRows && kKr == 1;
+  if constexpr (kAsks && kEvenly) {
+    if (ahead != nullptr) {
+      const char *line = static_cast<const char *>(ahead);
+      RNNPACK_NO_UNROLL
+      for (; i + 2 <= k; i += 2, panel += 2 * panel_k, line += 2 * ahead_step) {
+        __builtin_prefetch(line, 0, 2);
+        __builtin_prefetch(line + ahead_step, 0, 2);
+        accumulate_terms<Panel, 1, kMr, kTiles, kVectors>(acc, rows, i, panel, tile_bytes);
+        accumulate_terms<Panel, 1, kMr, kTiles, kVectors>(acc, rows, i + 1, panel + panel_k, tile_bytes);
+      }
+      if (i < k) accumulate_terms<Panel, 1, kMr, kTiles, kVectors>(acc, rows, i, panel, tile_bytes);
+      return;
+    }
+  } else if constexpr (kAsks) {
     if (asks_always(kMr, kTiles, kVectors) || ahead != nullptr) {
       const void *line = ahead != nullptr ? ahead : panel;
-      const size_t next = ahead != nullptr ? 64 : 0;
+      const size_t next = ahead != nullptr ? kLineBytes : 0;
       RNNPACK_NO_UNROLL
       for (; i < k; ++i, panel += panel_k, line = static_cast<const char *>(line) + next) {
         __builtin_prefetch(line, 0, 2);

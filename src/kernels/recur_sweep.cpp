@@ -11,13 +11,16 @@ namespace rnnp {
 namespace {
 
 constexpr size_t kNearBytes = 72 * 1024;
-constexpr size_t kFarPanelBytes = 100 * 1000;
 
 // The products of blocks into buffers: pre[m][t][gates * NR], nx[m][t][NR].
 struct StepProducts {
   const RecurArgs *args;
   const SweepShape *shape;
-  Ahead ahead;
+  Ahead ahead = {};
+  size_t ahead_step;  // where it asks evenly
+
+  // NOLINTNEXTLINE(clang-analyzer-optin.cplusplus.UninitializedObject)
+  RNNPACK_INLINE StepProducts(const RecurArgs *a, const SweepShape *s) : args(a), shape(s) {}
 
   // Of b->k terms.
   void place_panel(BlockArgs *b, const float *panels, size_t tile) const {
@@ -32,6 +35,7 @@ struct StepProducts {
     b.out = pre;
     b.columns = kAllColumns;
     b.out_row_bytes = tiles * b.out_tile * sizeof(float);
+    if (kAsksEvenly) b.ahead_step = ahead_step;
     return b;
   }
 
@@ -121,12 +125,14 @@ struct Sweep {
     // A panel that fills much of L1 is passed over alone.
     const uint32_t near_group = panel_bytes > kFarPanelBytes && args->prefetch_next_tile ? 1 : blocks.most_tiles[1];
     const uint32_t step = args->rows == 1 || (args->rows <= blocks.most_rows && !args->prefetch_next_tile) ? count : near_group;
+    const AskShare share = ask_share(blocks, panel_bytes, args->rows, step, args->recurrent_k);
+    if (kAsksEvenly) products.ahead_step = share.step;
     for (uint32_t done = 0; done < count; done += step) {
       const uint32_t group = count - done < step ? count - done : step;
       const uint32_t next = count - done - group < step ? count - done - group : step;
       const size_t tile = args->descending ? start - done : start + done;
       const size_t next_tile = args->descending ? tile - group - next : tile + group;
-      products.ahead = {panels + next_tile * panel_bytes, args->prefetch_next_tile ? next * panel_bytes : 0};
+      products.ahead = ahead_of(share, panels + next_tile * panel_bytes, args->prefetch_next_tile ? next * panel_bytes : 0);
       for (uint32_t row = 0; row < args->rows;) {
         const uint32_t rows = even_share(args->rows - row, blocks.most_rows);
         if (rows == 1 && code->fused_tiles != 0) {
@@ -150,7 +156,7 @@ RNNPACK_INLINE uint32_t fused_tiles(const RecurArgs *args, const SweepShape *sha
 }
 
 RNNPACK_NOINLINE void by_rows_and_tiles(const RecurArgs *args, const CellCode *code, uint32_t together) {
-  Sweep sweep = {args, code, {args, code->shape, {}}};
+  Sweep sweep = {args, code, {args, code->shape}};
   sweep.all(together);
 }
 

@@ -122,8 +122,8 @@ TEST_P(RecurTest, GivesTheSameBitsHoweverRowsAndTilesAreCut) {
 
 TEST_P(RecurTest, GivesTheSameBitsWherePanelsAreFar) {
   SKIP_UNLESS_CPU_RUNS(kernel());
-  for (uint32_t rows : {1u, 13u}) {
-    const Step step(kernel().family, kernel().nr, {rows, 4, 430, false, true, false}, false, 6);  // a panel fills L1
+  for (uint32_t rows : {1u, 13u, 22u}) {  // asked for at every k, every other and every fourth
+    const Step step(kernel().family, kernel().nr, {rows, 4, 541, false, true, false}, false, 6);  // a panel fills L1
     const StepOut near = run_step(kernel(), step);
     for (bool descending : {false, true}) {
       const StepOut far(step);

@@ -10,6 +10,7 @@ namespace {
 
 alignas(64) constexpr float kZeros[64] = {};
 constexpr uint32_t kNearRowsBytes = 256 << 10, kFarRowsBytes = 2 << 20;  // of A
+constexpr size_t kMostPanelBytes = 210 * 1000;                           // two of them lie in an L2 of 512 KiB
 
 // From tile to tile of panels of k.
 size_t panel_bytes(const BlockLayout &layout, size_t k) {
@@ -22,6 +23,7 @@ struct Gemm {
   const BlockLayout &layout;
   Ahead ahead;
   BlockArgs b;
+  size_t first_k;  // where it asks evenly
 
   // run() sets the rest: zeros for it first are a twentieth of a small product.
   // NOLINTNEXTLINE(clang-analyzer-optin.cplusplus.UninitializedObject)
@@ -37,21 +39,34 @@ struct Gemm {
 #ifndef NDEBUG
     if (args->start == nullptr && args->start_row_bytes != 0) __builtin_trap();  // kZeros are one row
 #endif
-    b.start_row_bytes = args->start_row_bytes;
-    b.start_tile = args->start == nullptr ? 0 : args->start_tile != 0 ? args->start_tile : row;
+    take(0, args->w.k);
     b.last_start = nullptr;
     b.a_row_bytes = args->a_row_bytes;
     b.gemm = args;
     b.panel_tile = panel_bytes(layout, args->w.k);
     b.panel_k = row * layout.column_bytes;
-    b.k = args->w.k;
     b.out_row_bytes = args->out_row_bytes;
     b.out_tile = args->out_tile != 0 ? args->out_tile : row;
   }
 
+  RNNPACK_INLINE size_t taken_k() const {
+    return kAsksEvenly ? first_k : 0;
+  }
+
+  // k terms from k0 on, added to what out has of those before.
+  RNNPACK_INLINE void take(size_t k0, size_t k) {
+    if (kAsksEvenly) first_k = k0;
+    b.k = k;
+    b.start_row_bytes = k0 != 0 ? b.out_row_bytes : args->start_row_bytes;
+    b.start_tile = k0 != 0                  ? b.out_tile
+                   : args->start == nullptr ? 0
+                   : args->start_tile != 0  ? args->start_tile
+                                            : layout.tile_floats;
+  }
+
   // All of `count` tiles for some rows that one block can take.
   RNNPACK_INLINE void group(uint32_t row, uint32_t tile, uint32_t count, uint32_t rows) {
-    const float *a = offset_bytes(args->a, row * args->a_row_bytes);
+    const float *a = offset_bytes(args->a, row * args->a_row_bytes) + taken_k();
     b.row = row;
     while (count != 0) {
       const uint32_t tiles = next_tiles(layout, rows, count);
@@ -59,8 +74,9 @@ struct Gemm {
       b.start = kZeros;
       if (args->start != nullptr) b.start = offset_bytes(args->start, row * args->start_row_bytes) + tile * b.start_tile;
       b.a = a;
-      b.panel = panel(tile);
+      b.panel = panel(tile) + taken_k() * b.panel_k;
       b.out = offset_bytes(args->out, row * args->out_row_bytes) + column;
+      if (taken_k() != 0) b.start = b.out;
       b.columns = args->units != 0 ? args->units - column : kAllColumns;
       run_block(layout, rows, tiles, &b, &ahead);
       tile += tiles;
@@ -85,24 +101,51 @@ struct Gemm {
     return tiles;
   }
 
+  // Terms that go together: of a panel that would not lie in a small L2 beside the next one, even parts, where blocks pass over it
+  // several times. A row that ends within a tile has no place for its sums.
+  RNNPACK_INLINE size_t part_of_k() const {
+    const size_t k = args->w.k;
+    const bool once = layout.pass[layout.most_rows - 1] == layout.tile_floats || args->rows <= layout.most_rows;
+    if (!kAsksEvenly || once || b.panel_tile <= kMostPanelBytes || layout.kr != 1 || args->units != 0 || args->in_parts) return k;
+    const size_t parts = (b.panel_tile + kMostPanelBytes - 1) / kMostPanelBytes;
+    return (k + parts - 1) / parts;
+  }
+
+  // All row blocks pass over a group of tiles, part after part where panels are cut; `next` tiles lie behind it.
+  RNNPACK_INLINE void parts(uint32_t from, uint32_t to, uint32_t tile, uint32_t count, uint32_t next, size_t part,
+                            const AskShare &share) {
+    size_t left = kAsksEvenly ? args->w.k : 0;
+    for (size_t k0 = 0;; k0 += b.k) {
+      if (kAsksEvenly) {
+        take(k0, left < part ? left : part);
+        left -= b.k;
+      }
+      const bool last = !kAsksEvenly || left == 0;
+      const size_t one =
+          last && (!kAsksEvenly || part == args->w.k) ? b.panel_tile : (last || left > part ? part : left) * b.panel_k;
+      const uint8_t *at = last ? panel(size_t{tile} + count) : panel(tile) + (k0 + b.k) * b.panel_k;
+      ahead = ahead_of(share, at, !args->w.prefetch_next_tile ? 0 : !last ? one : (next < count ? next : count) * one);
+      for (uint32_t row = from; row < to;) {
+        const uint32_t rows = next_rows(layout, count, to - row);
+        group(row, tile, count, rows);
+        row += rows;
+      }
+      if (last) return;
+    }
+  }
+
   // Within a chunk all row blocks pass over a group of tiles before the next group.
   void run(uint32_t done) {
     prepare();
     const uint32_t most = group_tiles(), chunk = chunk_rows();
+    const size_t part = part_of_k(), part_bytes = !kAsksEvenly || part == args->w.k ? b.panel_tile : part * b.panel_k;
     for (uint32_t from = done; from < args->rows;) {
       const uint32_t to = from + even_share(args->rows - from, chunk);
-      const AskShare share = ask_share(layout, b.panel_tile, to - from, most, args->w.k);
+      const AskShare share = ask_share(layout, part_bytes, to - from, most, part);
       if (kAsksEvenly) b.ahead_step = share.step;
       for (uint32_t tile = args->tile_begin; tile < args->tile_end;) {
         const uint32_t count = even_share(args->tile_end - tile, most);
-        const uint32_t next = args->tile_end - tile - count;
-        const size_t wanted = args->w.prefetch_next_tile ? (next < count ? next : count) * b.panel_tile : 0;
-        ahead = ahead_of(share, panel(size_t{tile} + count), wanted);
-        for (uint32_t row = from; row < to;) {
-          const uint32_t rows = next_rows(layout, count, to - row);
-          group(row, tile, count, rows);
-          row += rows;
-        }
+        parts(from, to, tile, count, args->tile_end - tile - count, part, share);
         tile += count;
       }
       from = to;

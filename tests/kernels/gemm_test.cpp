@@ -91,6 +91,7 @@ std::vector<Shape> shapes(const Kernel &kernel) {
     out.push_back(
         {131, 1024 / gates, gates, 33, gates == 1, true});  // more rows than stay in L2 at a time, in blocks of any height
     out.push_back({1201 / gates, 110, gates, 17, false, false});
+    out.push_back({14, 6607 / gates, gates, 33, false, gates != 2});  // of such panels no two lie in a small L2
     for (uint32_t units = 1; units <= 5 && gates == 1; ++units)
       out.push_back({13 + 19 * units, 5 + 9 * units, 1, units, true, units % 2 == 0});
   }

@@ -107,19 +107,19 @@ RNNPACK_INLINE void accumulate_strided(F (&acc)[kMr][kTiles * kVectors], const R
   }
   constexpr bool kAsks = kMr >= kAskingRows && kKr == 1;
   if constexpr (kAsks && kEvenly) {
-    if (ahead != nullptr) {
+    if (ahead != nullptr && ahead_step != kLineBytes) {
       const char *line = static_cast<const char *>(ahead);
       RNNPACK_NO_UNROLL
       for (; i + 2 <= k; i += 2, panel += 2 * panel_k, line += 2 * ahead_step) {
         __builtin_prefetch(line, 0, 2);
-        __builtin_prefetch(line + ahead_step, 0, 2);
         accumulate_terms<Panel, 1, kMr, kTiles, kVectors>(acc, rows, i, panel, tile_bytes);
         accumulate_terms<Panel, 1, kMr, kTiles, kVectors>(acc, rows, i + 1, panel + panel_k, tile_bytes);
       }
       if (i < k) accumulate_terms<Panel, 1, kMr, kTiles, kVectors>(acc, rows, i, panel, tile_bytes);
       return;
     }
-  } else if constexpr (kAsks) {
+  }
+  if constexpr (kAsks) {
     if (asks_always(kMr, kTiles, kVectors) || ahead != nullptr) {
       const void *line = ahead != nullptr ? ahead : panel;
       const size_t next = ahead != nullptr ? kLineBytes : 0;

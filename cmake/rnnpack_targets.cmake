@@ -12,9 +12,9 @@ if(RNNPACK_SANITIZE)
   add_compile_definitions(_GLIBCXX_ASSERTIONS)
   if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
     add_compile_options(-fsanitize-ignorelist=${CMAKE_CURRENT_LIST_DIR}/standard_library.ignore)
-  endif()
-  if(CMAKE_CXX_COMPILER_ID MATCHES Clang AND RNNPACK_SANITIZE MATCHES undefined)
-    add_compile_options(-fno-sanitize=function,vptr)  # these want the C++ runtime, and the C programs have none
+    if(RNNPACK_SANITIZE MATCHES undefined)
+      add_compile_options(-fno-sanitize=function,vptr)  # these want the C++ runtime, and the C programs have none
+    endif()
   endif()
 endif()
 

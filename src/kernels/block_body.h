@@ -94,7 +94,7 @@ RNNPACK_INLINE void add_terms(const BlockArgs *b, F (&acc)[kMr][kTiles * kVector
                                             kRow != 0 ? size_t{kRow} : b->panel_k / sizeof(float));
   } else {
     accumulate_strided<Panel, kMr, kTiles, kVectors, kEvenly>(acc, rows, panel, b->panel_tile, b->panel_k, k, b->ahead,
-                                                              b->ahead_step);
+                                                              kEvenly && b->ahead != nullptr ? b->ahead_step : kLineBytes);
   }
 }
 

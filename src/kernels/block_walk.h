@@ -40,9 +40,9 @@ RNNPACK_INLINE uint32_t next_tiles(const BlockLayout &layout, uint32_t rows, uin
 constexpr size_t kFarPanelBytes = 100 * 1000;
 
 // How much blocks of `rows` rows in all ask for while they pass over `tiles` tiles of k: all of as many panels, or nothing, because
-// a part takes longer than nothing.
+// a part takes longer than nothing. panel_bytes 0: nobody asks.
 RNNPACK_INLINE AskShare ask_share(const BlockLayout &layout, size_t panel_bytes, uint32_t rows, uint32_t tiles, size_t k) {
-  if (!kAsksEvenly || rows == 0) return kAskAll;
+  if (!kAsksEvenly || panel_bytes == 0 || rows < uint32_t{kAskingRows}) return kAskAll;
   const uint32_t height = even_share(rows, layout.most_rows), passes = layout.tile_floats / layout.pass[height - 1];
   if (passes == 1) return kAskAll;
   const size_t terms = k * tiles * passes * ((rows + height - 1) / height), wanted = tiles * panel_bytes;

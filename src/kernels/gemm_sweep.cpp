@@ -113,7 +113,7 @@ struct Gemm {
 
   // All row blocks pass over a group of tiles, part after part where panels are cut; `next` tiles lie behind it.
   RNNPACK_INLINE void parts(uint32_t from, uint32_t to, uint32_t tile, uint32_t count, uint32_t next, size_t part,
-                            const AskShare &share) {
+                            size_t part_bytes, const AskShare &share) {
     size_t left = kAsksEvenly ? args->w.k : 0;
     for (size_t k0 = 0;; k0 += b.k) {
       if (kAsksEvenly) {
@@ -121,8 +121,7 @@ struct Gemm {
         left -= b.k;
       }
       const bool last = !kAsksEvenly || left == 0;
-      const size_t one =
-          last && (!kAsksEvenly || part == args->w.k) ? b.panel_tile : (last || left > part ? part : left) * b.panel_k;
+      const size_t one = !kAsksEvenly ? b.panel_tile : last || left > part ? part_bytes : left * b.panel_k;
       const uint8_t *at = last ? panel(size_t{tile} + count) : panel(tile) + (k0 + b.k) * b.panel_k;
       ahead = ahead_of(share, at, !args->w.prefetch_next_tile ? 0 : !last ? one : (next < count ? next : count) * one);
       for (uint32_t row = from; row < to;) {
@@ -141,11 +140,11 @@ struct Gemm {
     const size_t part = part_of_k(), part_bytes = !kAsksEvenly || part == args->w.k ? b.panel_tile : part * b.panel_k;
     for (uint32_t from = done; from < args->rows;) {
       const uint32_t to = from + even_share(args->rows - from, chunk);
-      const AskShare share = ask_share(layout, part_bytes, to - from, most, part);
+      const AskShare share = ask_share(layout, args->w.prefetch_next_tile ? part_bytes : 0, to - from, most, part);
       if (kAsksEvenly) b.ahead_step = share.step;
       for (uint32_t tile = args->tile_begin; tile < args->tile_end;) {
         const uint32_t count = even_share(args->tile_end - tile, most);
-        parts(from, to, tile, count, args->tile_end - tile - count, part, share);
+        parts(from, to, tile, count, args->tile_end - tile - count, part, part_bytes, share);
         tile += count;
       }
       from = to;

@@ -95,8 +95,7 @@ constexpr bool asks_always(int rows, int tiles, int vectors) {
 // The same with panels of any type, each KR of k `panel_k` bytes apart; `ahead`: what to ask for, ahead_step bytes from k to k.
 template <class Panel, int kMr, int kTiles, int kVectors, bool kEvenly = false, class V = Vec>
 RNNPACK_INLINE void accumulate_strided(F (&acc)[kMr][kTiles * kVectors], const Rows<kMr> &rows, const uint8_t *panel,
-                                       size_t tile_bytes, size_t panel_k, size_t k, const void *ahead,
-                                       size_t ahead_step = kLineBytes) {
+                                       size_t tile_bytes, size_t panel_k, size_t k, const void *ahead, size_t ahead_step) {
   constexpr size_t kKr = Panel::kKr;
   size_t i = 0;
   if constexpr (V::kWalks) {

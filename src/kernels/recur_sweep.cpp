@@ -125,7 +125,7 @@ struct Sweep {
     // A panel that fills much of L1 is passed over alone.
     const uint32_t near_group = panel_bytes > kFarPanelBytes && args->prefetch_next_tile ? 1 : blocks.most_tiles[1];
     const uint32_t step = args->rows == 1 || (args->rows <= blocks.most_rows && !args->prefetch_next_tile) ? count : near_group;
-    const AskShare share = ask_share(blocks, panel_bytes, args->rows, step, args->recurrent_k);
+    const AskShare share = ask_share(blocks, args->prefetch_next_tile ? panel_bytes : 0, args->rows, step, args->recurrent_k);
     if (kAsksEvenly) products.ahead_step = share.step;
     for (uint32_t done = 0; done < count; done += step) {
       const uint32_t group = count - done < step ? count - done : step;

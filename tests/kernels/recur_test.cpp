@@ -122,7 +122,7 @@ TEST_P(RecurTest, GivesTheSameBitsHoweverRowsAndTilesAreCut) {
 
 TEST_P(RecurTest, GivesTheSameBitsWherePanelsAreFar) {
   SKIP_UNLESS_CPU_RUNS(kernel());
-  for (uint32_t rows : {1u, 13u, 22u}) {  // asked for at every k, every other and every fourth
+  for (uint32_t rows : {1u, 13u, 22u}) {  // 13 and 22 ask at every, every other or every fourth k
     const Step step(kernel().family, kernel().nr, {rows, 4, 541, false, true, false}, false, 6);  // a panel fills L1
     const StepOut near = run_step(kernel(), step);
     for (bool descending : {false, true}) {
